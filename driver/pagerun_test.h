@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The interface of /dev/pagerun, the character device of pagerun_test.ko.
+ *
+ * The driver calls the kernel functions that no system call reaches as they
+ * are: get_user_pages_fast(), get_user_pages_fast_only(),
+ * pin_user_pages_fast() and unpin_user_pages(), on the memory of the process
+ * that calls it. Opening the device needs CAP_SYS_ADMIN (EPERM; its file mode
+ * is 0600, so most others see EACCES first).
+ *
+ * One open file is one set of held pages and may be used by one thread at a
+ * time; others wait (and a signal ends the wait with EINTR). Threads that are
+ * to run side by side open the device once each. A child has the open files of
+ * its parent, and with them the same held set; the pages that it takes are
+ * those of its own memory.
+ *
+ * Addresses are user virtual addresses and must be multiples of the page size
+ * (EINVAL otherwise). A range that is not in the user's part of the address
+ * space, or wraps around, is EFAULT. Sizes are in pages unless a name says
+ * otherwise. Fields named reserved must be zero, bits and values that are not
+ * named here must not be used: EINVAL otherwise, so that they can get a meaning
+ * later. A user pointer that cannot be read or written gives EFAULT. No memory
+ * for the driver's own arrays is ENOMEM, an unknown command ENOTTY.
+ *
+ * Numbers of pages or entries are at most PAGERUN_TEST_MAX_PAGES (E2BIG), 0 is
+ * EINVAL. Where several things are wrong at once, any of their errnos may be
+ * returned. Output is written only when the ioctl returns 0, but for the array of
+ * PAGERUN_TEST_REPORT, of which a part may have been.
+ */
+#ifndef PAGERUN_TEST_H
+#define PAGERUN_TEST_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* 4 GiB of 4 KiB pages; a page array of this size takes 8 MiB. */
+#define PAGERUN_TEST_MAX_PAGES	(1U << 20)
+
+/* Raised when a field changes its place or meaning; see PAGERUN_TEST_INFO. */
+#define PAGERUN_TEST_VERSION	1
+
+/* Most rounds that one PAGERUN_TEST_TIME makes. */
+#define PAGERUN_TEST_MAX_ROUNDS	(1U << 20)
+
+/* How pages are taken. */
+enum pagerun_test_op {
+	PAGERUN_TEST_GET	= 0,	/* get_user_pages_fast() */
+	PAGERUN_TEST_PIN	= 1,	/* pin_user_pages_fast() */
+	PAGERUN_TEST_GET_FAST	= 2,	/* get_user_pages_fast_only() */
+};
+
+/* Flags for the take. */
+#define PAGERUN_TEST_WRITE	(1U << 0)	/* FOLL_WRITE */
+/* FOLL_LONGTERM: PIN only (EINVAL otherwise), as the kernel itself asks. */
+#define PAGERUN_TEST_LONGTERM	(1U << 1)
+
+/* How held pages are released. */
+enum pagerun_test_how {
+	/* unpin_user_pages() for pinned pages, put_page() for others */
+	PAGERUN_TEST_RELEASE		= 0,
+	/*
+	 * unpin_user_pages_dirty_lock(); for entries that were all taken by PIN
+	 * with WRITE (EINVAL otherwise: who did not ask to write must not dirty)
+	 */
+	PAGERUN_TEST_RELEASE_DIRTY	= 1,
+};
+
+/**
+ * struct pagerun_test_info - what the driver is (PAGERUN_TEST_INFO)
+ * @version:	out: PAGERUN_TEST_VERSION of the driver
+ * @page_shift:	out: log2 of the page size in bytes
+ * @held:	out: entries that this open file holds now
+ * @reserved:	out: zero
+ */
+struct pagerun_test_info {
+	__u32 version;
+	__u32 page_shift;
+	__u32 held;
+	__u32 reserved;
+};
+
+/**
+ * struct pagerun_test_time - time taking and releasing a range
+ *			      (PAGERUN_TEST_TIME)
+ * @addr:	in: first address of the range
+ * @nr_pages:	in: length of the range
+ * @pages_per_call: in: pages a call, 1 to @nr_pages (EINVAL); the last call of
+ *		a round takes what is left
+ * @op:		in: enum pagerun_test_op
+ * @flags:	in: PAGERUN_TEST_WRITE, PAGERUN_TEST_LONGTERM
+ * @rounds:	in: how often the whole range is taken and released, 1 to
+ *		PAGERUN_TEST_MAX_ROUNDS (EINVAL)
+ * @reserved:	in: zero
+ * @taken:	out: pages taken, all rounds together
+ * @calls:	out: taking calls made, all rounds together
+ * @take_ns:	out: time in the taking calls, ktime_get_ns() around each round
+ * @take_cycles: out: the same by get_cycles(); under QEMU's -icount shift=0 on
+ *		x86 these are guest instructions
+ * @release_ns:	out: time in the releasing calls (one unpin_user_pages() a
+ *		taking call for PIN, put_page() for each page otherwise),
+ *		measured like @take_ns
+ * @release_cycles: out: the same by get_cycles()
+ *
+ * A round makes all its taking calls, then all the releasing calls, one for
+ * each taking call and of its length. A call that takes fewer pages than asked
+ * (0 is possible for GET_FAST) is counted with what it took, and the round goes
+ * on with the next call's part of the range, not with the page at which the
+ * short call stopped; the caller compares @taken with @nr_pages * @rounds.
+ * Fails with the errno of the taking call if that returned one, having released
+ * everything. A fatal signal ends it between rounds with EINTR.
+ */
+struct pagerun_test_time {
+	__u64 addr;
+	__u32 nr_pages;
+	__u32 pages_per_call;
+	__u32 op;
+	__u32 flags;
+	__u32 rounds;
+	__u32 reserved;
+	__u64 taken;
+	__u64 calls;
+	__u64 take_ns;
+	__u64 take_cycles;
+	__u64 release_ns;
+	__u64 release_cycles;
+};
+
+/**
+ * struct pagerun_test_count - count what GUP-fast takes
+ *			       (PAGERUN_TEST_COUNT)
+ * @addr:	in: first address of the range
+ * @nr_pages:	in: length of the range
+ * @flags:	in: PAGERUN_TEST_WRITE
+ * @taken:	out: how many of the pages get_user_pages_fast_only() took
+ * @reserved:	in: zero
+ *
+ * One call is made for the range; where it stops, the page at which it stopped
+ * is passed over and the rest asked for again, to the end of the range. All is
+ * released before the return. A fatal signal ends it between calls with EINTR.
+ */
+struct pagerun_test_count {
+	__u64 addr;
+	__u32 nr_pages;
+	__u32 flags;
+	__u32 taken;
+	__u32 reserved;
+};
+
+/**
+ * struct pagerun_test_hold - take pages by one call and keep them
+ *			      (PAGERUN_TEST_HOLD)
+ * @addr:	in: first address
+ * @nr_pages:	in: pages to ask for
+ * @op:		in: enum pagerun_test_op
+ * @flags:	in: PAGERUN_TEST_WRITE, PAGERUN_TEST_LONGTERM
+ * @ret:	out: what the call returned: pages taken or a negative errno; the
+ *		ioctl itself returns 0 in both cases
+ * @first:	out: index of the first new entry
+ * @reserved:	in: zero
+ *
+ * The pages taken become entries @first to @first + @ret - 1 of the held set,
+ * in the order of their addresses. Holding again appends, so a page can be
+ * held more than once. A set has at most PAGERUN_TEST_MAX_PAGES entries,
+ * released ones included, and @nr_pages must fit in what is left (ENOSPC). What
+ * is held when the file is closed, by whatever cause, is released then. EFAULT
+ * for the struct itself leaves the set as it was.
+ */
+struct pagerun_test_hold {
+	__u64 addr;
+	__u32 nr_pages;
+	__u32 op;
+	__u32 flags;
+	__s32 ret;
+	__u32 first;
+	__u32 reserved;
+};
+
+/* pagerun_test_page.flags */
+#define PAGERUN_TEST_PAGE_ANON		(1U << 0)
+#define PAGERUN_TEST_PAGE_EXCLUSIVE	(1U << 1)	/* PageAnonExclusive() */
+#define PAGERUN_TEST_PAGE_PINNED	(1U << 2)	/* taken by PIN */
+#define PAGERUN_TEST_PAGE_REFERENCED	(1U << 3)	/* of the folio */
+#define PAGERUN_TEST_PAGE_RELEASED	(1U << 4)	/* entry is empty now */
+
+/**
+ * struct pagerun_test_page - one held entry (PAGERUN_TEST_REPORT)
+ * @pfn:	page frame number
+ * @order:	log2 of the folio's size in pages
+ * @index:	index of the page in its folio
+ * @refcount:	folio_ref_count(), the driver's own references included
+ * @pincount:	exact pincount of a large folio, -1 for a folio that has none
+ *		(a small one; on 32 bit and Linux 6.15 or later also one of order
+ *		1), whose pins are GUP_PIN_COUNTING_BIAS (1024) references each
+ * @flags:	PAGERUN_TEST_PAGE_*
+ * @reserved:	zero
+ */
+struct pagerun_test_page {
+	__u64 pfn;
+	__u32 order;
+	__u32 index;
+	__s32 refcount;
+	__s32 pincount;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * struct pagerun_test_report - describe held entries (PAGERUN_TEST_REPORT)
+ * @pages:	in: user pointer to @nr structs pagerun_test_page
+ * @first:	in: index of the first entry
+ * @nr:		in: entries wanted; @first + @nr beyond the set is ERANGE
+ *
+ * A fatal signal ends a long report with EINTR.
+ *
+ * A released entry has PAGERUN_TEST_PAGE_RELEASED alone in its flags, all else
+ * zero.
+ */
+struct pagerun_test_report {
+	__u64 pages;
+	__u32 first;
+	__u32 nr;
+};
+
+/*
+ * In pagerun_test_release.order: hand the releasing function a NULL page. Only
+ * before the first page: unpin_user_pages() looks behind each page for others
+ * of its folio, and no kernel so far asks there whether the entry is NULL; it
+ * reads address 8 and dies.
+ */
+#define PAGERUN_TEST_NULL	0xffffffffU
+
+/**
+ * struct pagerun_test_release - release held entries by one call
+ *				 (PAGERUN_TEST_RELEASE_HELD)
+ * @order:	in: user pointer to @nr __u32 indices: the array to release, in
+ *		this order. PAGERUN_TEST_NULL puts a NULL there. An entry that is
+ *		named twice, released already or out of the set is EINVAL, and
+ *		nothing is released then; a page repeats in the array when it is
+ *		held more than once. Zero with @nr 0: all entries that are not
+ *		released yet, in order; 0 of them is no error.
+ * @nr:		in: length of the array
+ * @how:	in: enum pagerun_test_how
+ *
+ * Entries taken by PIN and by GET may not be mixed in one call (EINVAL). NULLs
+ * are for pinned entries with PAGERUN_TEST_RELEASE alone, since only
+ * unpin_user_pages() takes them (EINVAL); a NULL after a page is EINVAL, see
+ * PAGERUN_TEST_NULL; an array of NULLs alone is fine. On a kernel whose
+ * unpin_user_pages() takes no NULL at all (before 6.12.5) they are EOPNOTSUPP.
+ * The set is emptied and its indices start at 0 again once its last entry is
+ * released.
+ */
+struct pagerun_test_release {
+	__u64 order;
+	__u32 nr;
+	__u32 how;
+};
+
+#define PAGERUN_TEST_MAGIC	0xb7
+
+#define PAGERUN_TEST_INFO	_IOR(PAGERUN_TEST_MAGIC, 0, struct pagerun_test_info)
+#define PAGERUN_TEST_TIME	_IOWR(PAGERUN_TEST_MAGIC, 1, struct pagerun_test_time)
+#define PAGERUN_TEST_COUNT	_IOWR(PAGERUN_TEST_MAGIC, 2, struct pagerun_test_count)
+#define PAGERUN_TEST_HOLD	_IOWR(PAGERUN_TEST_MAGIC, 3, struct pagerun_test_hold)
+#define PAGERUN_TEST_REPORT	_IOW(PAGERUN_TEST_MAGIC, 4, struct pagerun_test_report)
+#define PAGERUN_TEST_RELEASE_HELD \
+	_IOW(PAGERUN_TEST_MAGIC, 5, struct pagerun_test_release)
+
+/*
+ * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise), at most
+ * PAGERUN_TEST_MAX_PAGES (E2BIG): zeroed order-0 pages from alloc_page(), each
+ * put in place by vm_insert_page(), so that their ->mapping is NULL. They live
+ * until the last mapping and the last reference are gone. The mapping cannot
+ * grow. A fatal signal ends a long one with EINTR.
+ */
+
+#endif /* PAGERUN_TEST_H */

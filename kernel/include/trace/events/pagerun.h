@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM pagerun
+
+#if !defined(_TRACE_PAGERUN_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_PAGERUN_H
+
+#include <linux/tracepoint.h>
+
+/* A run of a large folio was taken by GUP-fast. flags are FOLL_* values. */
+TRACE_EVENT(pagerun_pin,
+
+	TP_PROTO(unsigned long addr, unsigned long pfn, unsigned int order,
+		 unsigned int nr, unsigned int flags),
+
+	TP_ARGS(addr, pfn, order, nr, flags),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, addr)
+		__field(unsigned long, pfn)
+		__field(unsigned int, order)
+		__field(unsigned int, nr)
+		__field(unsigned int, flags)
+	),
+
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->pfn = pfn;
+		__entry->order = order;
+		__entry->nr = nr;
+		__entry->flags = flags;
+	),
+
+	TP_printk("addr=0x%lx pfn=0x%lx order=%u nr=%u flags=0x%x",
+		  __entry->addr, __entry->pfn, __entry->order, __entry->nr,
+		  __entry->flags)
+);
+
+#endif /* _TRACE_PAGERUN_H */
+
+#include <trace/define_trace.h>

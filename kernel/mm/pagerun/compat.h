@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between kernel versions and architectures. No other file of
+ * pagerun knows a version.
+ */
+#ifndef _MM_PAGERUN_COMPAT_H
+#define _MM_PAGERUN_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+
+/* A for loop, unrolled; the number of its rounds is a constant, 16 at most. */
+#ifdef CONFIG_CC_IS_CLANG
+#define pagerun_unrolled_for	_Pragma("clang loop unroll(full)") for
+#else
+#define pagerun_unrolled_for	_Pragma("GCC unroll 16") for
+#endif
+
+/* Does pte_batch_hint() ever answer more than 1? */
+#ifdef pte_batch_hint
+#define PAGERUN_BATCH_HINT	1
+#else
+#define PAGERUN_BATCH_HINT	0
+#endif
+
+/*
+ * The key of an entry is what all entries of its run have in common. The
+ * accessed, dirty and soft-dirty bits may differ within a run: nobody who scans
+ * writes entries back. The writable bit, uffd-wp, the protection key and all
+ * else may not. The key of an entry that is not present equals no present one's.
+ */
+static __always_inline pte_t __pagerun_strip(pte_t pte)
+{
+	return pte_mkold(pte_mkclean(pte_clear_soft_dirty(pte)));
+}
+
+#ifdef CONFIG_X86
+/*
+ * pte_advance_pfn() looks for entries whose PFN is stored inverted. Those are not
+ * valid to the hardware, and no head is one, so the look is left out. Under
+ * PARAVIRT_XXL pte_val() is patched code that the compiler cannot hoist: one use
+ * an entry, no more.
+ */
+struct pagerun_key {
+	pteval_t val;
+};
+
+static __always_inline struct pagerun_key pagerun_key(pte_t pte)
+{
+	return (struct pagerun_key){ pte_val(__pagerun_strip(pte)) };
+}
+
+static __always_inline struct pagerun_key
+pagerun_key_add(struct pagerun_key key, unsigned int nr)
+{
+	return (struct pagerun_key){ key.val + ((pteval_t)nr << PFN_PTE_SHIFT) };
+}
+
+static __always_inline bool pagerun_key_fits(struct pagerun_key key, pte_t pte)
+{
+	return pagerun_key(pte).val == key.val;
+}
+#else
+struct pagerun_key {
+	pte_t pte;
+};
+
+/**
+ * pagerun_key() - the key of a present entry
+ * @pte: the entry
+ *
+ * Return: the key, to be used with the two functions below alone.
+ */
+static __always_inline struct pagerun_key pagerun_key(pte_t pte)
+{
+	return (struct pagerun_key){ __pagerun_strip(pte) };
+}
+
+/**
+ * pagerun_key_add() - the key of an entry further on in the run
+ * @key: the key of a present entry
+ * @nr: how many entries further on
+ *
+ * Return: @key with its PFN advanced by @nr.
+ */
+static __always_inline struct pagerun_key
+pagerun_key_add(struct pagerun_key key, unsigned int nr)
+{
+	return (struct pagerun_key){ pte_advance_pfn(key.pte, nr) };
+}
+
+/**
+ * pagerun_key_fits() - does an entry have this key?
+ * @key: the key of a present entry
+ * @pte: the entry, present or not
+ *
+ * Return: true if @pte maps the page of @key in the same way.
+ */
+static __always_inline bool pagerun_key_fits(struct pagerun_key key, pte_t pte)
+{
+	return pte_same(__pagerun_strip(pte), key.pte);
+}
+#endif
+
+/**
+ * pagerun_pte_odd() - does a present entry need more than struct page?
+ * @pte: a present entry
+ *
+ * Return: true for entries of device memory and special ones.
+ */
+static __always_inline bool pagerun_pte_odd(pte_t pte)
+{
+	return pte_devmap(pte) || pte_special(pte);
+}
+
+#endif /* _MM_PAGERUN_COMPAT_H */

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pin: GUP-fast takes a PTE-mapped large folio by the run.
+ *
+ * Included by mm/gup.c alone, in front of gup_fast_pte_range(), whose helpers it
+ * calls. It walks a page table ahead of the base's loop and takes what it can.
+ * It decides nothing that the base decides otherwise: an entry that it does not
+ * know is left to the base's loop, untouched, and everything that the base would
+ * refuse it refuses by the base's own helpers.
+ *
+ * Why a run may be taken on the strength of its head
+ * --------------------------------------------------
+ * The head is taken exactly as the base takes any page:
+ *
+ *   1. the head's entry is read;
+ *   2. a reference, and with FOLL_PIN a pin, is put on its folio. Both are
+ *      atomic and followed by a full barrier (try_grab_folio_fast());
+ *   3. the PMD entry and the head's entry are read again and must not have
+ *      changed.
+ *
+ * The run's further entries are read after that barrier, once each. That is
+ * enough, because whoever changes such a mapping for good does it in the order
+ * "clear the entry, full barrier, look at the folio's counts", and the counts
+ * are the folio's, not the page's:
+ *
+ *  - Split, migration, reclaim and collapse freeze the folio's refcount, and fail
+ *    while our reference is there. If they cleared an entry before we read it,
+ *    we see it cleared (or a migration entry) and the run ends there. If we saw
+ *    it in place, then our reference came first and they see that. For the same
+ *    reason folio_nr_pages() and the folio's head are stable here.
+ *  - KSM, swap-out and migration of anonymous memory clear PageAnonExclusive
+ *    through folio_try_share_anon_rmap_*(), which after its barrier looks for
+ *    pins of the folio: our one pin of the head stops them for every page. Its
+ *    barrier pairs with that of step 2.
+ *  - munmap() and the like may clear an entry right after we read it. The base
+ *    has the same window behind its second look: the page is ours by its
+ *    reference, and the caller raced with munmap().
+ *  - fork() is caught by mm->write_protect_seq in gup_fast(), which gives back
+ *    all that *nr counts.
+ *  - Collapse takes the page table away under our feet only in the order "clear
+ *    the PMD entry, wait for every CPU to have interrupts on, look at the
+ *    refcounts"; see step 3, and interrupts are off here until we are through. It
+ *    finds our reference and puts the PMD entry back. The page table itself is
+ *    freed no earlier than interrupts are on. So the PMD entry need not be read
+ *    again for the rest of the run.
+ *
+ * Checks that look at the folio (long-term, secretmem, file-backed, accessible)
+ * hold for the run, since it lies in one folio. Checks that look at the entry
+ * (permission, protection key, PROT_NONE, special, devmap, uffd-wp) hold for the
+ * run, since all its entries have the same bits. PageAnonExclusive is a page's
+ * own and is looked at page by page where it matters.
+ */
+#ifndef _MM_PAGERUN_PIN_H
+#define _MM_PAGERUN_PIN_H
+
+#ifdef CONFIG_PAGERUN_PIN
+
+#include <trace/events/pagerun.h>
+
+#include "run.h"
+#include "switch.h"
+
+/* No entry of this table may be taken any more, by the base neither. */
+#define PAGERUN_PIN_STOP	ULONG_MAX
+
+/* One walk of one page table. */
+struct pagerun_pin_walk {
+	pmd_t pmd;		/* as read before the walk */
+	pmd_t *pmdp;		/* where from */
+	pte_t *end;		/* behind the last entry */
+	unsigned int flags;	/* FOLL_* */
+};
+
+/*
+ * Take one reference to the folio of @page. What does not go the plain way is
+ * done again by the base.
+ */
+static __always_inline struct folio *pagerun_pin_get(struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	if (likely(folio_ref_count(folio) > 0 && folio_ref_try_add(folio, 1))) {
+		/* Stable only now: it may have been split meanwhile. */
+		if (likely(page_folio(page) == folio))
+			return folio;
+		gup_put_folio(folio, 1, FOLL_GET);
+	}
+	return try_get_folio(page, 1);
+}
+
+/*
+ * May the page be kept? To be asked when the folio's counts have been raised:
+ * the looks at the PMD entry and the PTE pair with the barrier between clearing
+ * them and looking at the counts, on the side of those who unmap.
+ */
+static __always_inline bool
+pagerun_pin_allowed(const struct pagerun_pin_walk *walk, struct folio *folio,
+		    pte_t *ptep, pte_t pte)
+{
+	const unsigned int flags = walk->flags;
+
+	if (unlikely(pmd_val(walk->pmd) != pmd_val(*walk->pmdp)) ||
+	    unlikely(pte_val(pte) != pte_val(ptep_get(ptep))))
+		return false;
+
+	/* All anonymous folios are allowed, most are anonymous. */
+	if (!((unsigned long)READ_ONCE(folio->mapping) & PAGE_MAPPING_ANON) &&
+	    !gup_fast_folio_allowed(folio, flags))
+		return false;
+
+	if (!pte_write(pte) && gup_must_unshare(NULL, flags, pte_page(pte)))
+		return false;
+
+	return !(flags & FOLL_PIN) || !arch_make_folio_accessible(folio);
+}
+
+/*
+ * Cut a run down to the pages in front of the first that has to be unshared.
+ *
+ * A read-only pin of anonymous memory must be of an exclusive page.
+ *
+ * PageAnonExclusive is read after the entry was, and the smp_rmb() in
+ * gup_must_unshare() keeps it so.
+ */
+static unsigned int pagerun_pin_exclusive(struct page **pages, unsigned int nr,
+					  unsigned int flags)
+{
+	unsigned int i;
+
+	for (i = 1; i < nr; i++) {
+		if (gup_must_unshare(NULL, flags, pages[i]))
+			break;
+	}
+	return i;
+}
+
+/**
+ * pagerun_pin_run() - take a run
+ * @walk: the walk
+ * @folio: the folio, large; the caller holds one reference to it
+ * @ptep: the head
+ * @pte: its value, read before the reference was taken
+ * @pages: where the pages are noted, room up to @walk->end
+ *
+ * Out of line on purpose: inlined, it costs the loop over order-0 pages its
+ * registers.
+ *
+ * Context: interrupts off.
+ * Return: pages taken, the head included: the folio has got as many references
+ * (and pins), the caller's one included. 0 if the head cannot be taken; then the
+ * caller's reference is given back.
+ */
+static noinline unsigned int
+pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
+		pte_t *ptep, pte_t pte, struct page **pages)
+{
+	const unsigned int flags = walk->flags;
+	struct page *page = pte_page(pte);
+	unsigned long nr;
+
+	VM_WARN_ON_ONCE(!irqs_disabled());
+	VM_WARN_ON_ONCE_FOLIO(!folio_test_large(folio), folio);
+	VM_WARN_ON_ONCE_FOLIO(page_folio(page) != folio, folio);
+
+	if (flags & FOLL_PIN) {
+		if (unlikely((flags & FOLL_LONGTERM) &&
+			     !folio_is_longterm_pinnable(folio))) {
+			gup_put_folio(folio, 1, FOLL_GET);
+			return 0;
+		}
+		atomic_inc(&folio->_pincount);
+		/*
+		 * Pin first, look at the entries later. Pairs with the barrier
+		 * in folio_try_share_anon_rmap_*().
+		 */
+		smp_mb__after_atomic();
+	}
+
+	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
+		/* The base has counted what it gives back. */
+		if (flags & FOLL_PIN)
+			node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, 1);
+		gup_put_folio(folio, 1, flags);
+		return 0;
+	}
+
+	nr = folio_nr_pages(folio) - folio_page_idx(folio, page);
+	nr = min_t(unsigned long, nr, walk->end - ptep);
+	nr = pagerun_scan(ptep, pte, page, nr, pages);
+
+	if ((flags & (FOLL_PIN | FOLL_WRITE)) == FOLL_PIN &&
+	    folio_test_anon(folio) && pagerun_maybe_shared(pte))
+		nr = pagerun_pin_exclusive(pages, nr, flags);
+
+	/*
+	 * At most PTRS_PER_PTE - 1 on top of a count that was found positive: as
+	 * for a PMD leaf, that cannot overflow.
+	 */
+	folio_ref_add(folio, nr - 1);
+	if (flags & FOLL_PIN) {
+		atomic_add(nr - 1, &folio->_pincount);
+		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, nr);
+	}
+	folio_set_referenced(folio);
+	return nr;
+}
+
+/*
+ * Take one page of a small folio, to which the caller holds one reference. The
+ * order of the steps is that of pagerun_pin_run(). If the page cannot be taken,
+ * the caller's reference is given back.
+ */
+static __always_inline bool
+pagerun_pin_small(const struct pagerun_pin_walk *walk, struct folio *folio,
+		  pte_t *ptep, pte_t pte)
+{
+	const unsigned int flags = walk->flags;
+
+	if (flags & FOLL_PIN) {
+		if (unlikely((flags & FOLL_LONGTERM) &&
+			     !folio_is_longterm_pinnable(folio))) {
+			gup_put_folio(folio, 1, FOLL_GET);
+			return false;
+		}
+		folio_ref_add(folio, GUP_PIN_COUNTING_BIAS - 1);
+		/* Pin first, look at the entry later: as in pagerun_pin_run(). */
+		smp_mb__after_atomic();
+		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, 1);
+	}
+
+	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
+		gup_put_folio(folio, 1, flags);
+		return false;
+	}
+
+	folio_set_referenced(folio);
+	return true;
+}
+
+/* Is this an entry that the base's loop has to judge, before any count is taken? */
+static __always_inline bool pagerun_pin_odd(pte_t pte, unsigned int flags)
+{
+	return pte_protnone(pte) ||
+	       !pte_access_permitted(pte, flags & FOLL_WRITE) ||
+	       pagerun_pte_odd(pte);
+}
+
+/* And is this such a page? */
+static __always_inline bool pagerun_pin_odd_page(struct page *page,
+						 unsigned int flags)
+{
+	/* The zero page takes no pins. */
+	if ((flags & FOLL_PIN) && is_zero_page(page))
+		return true;
+
+	return !(flags & FOLL_PCI_P2PDMA) && is_pci_p2pdma_page(page);
+}
+
+/* The body of pagerun_pin_ptes(), while the switch is on. */
+static noinline unsigned long
+__pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
+		   unsigned long end, unsigned int flags, struct page **pages,
+		   int *nr)
+{
+	struct pagerun_pin_walk walk = { .pmd = pmd, .pmdp = pmdp, .flags = flags };
+	unsigned int nr_runs = 0, nr_run_pages = 0, run;
+	struct page **slot = pages + *nr;
+	unsigned long ret = end;
+	pte_t *first, *ptep;
+
+	VM_WARN_ON_ONCE(!irqs_disabled());
+	VM_WARN_ON_ONCE(addr >= end || end - addr > PMD_SIZE);
+
+	first = pte_offset_map(&pmd, addr);
+	if (!first)
+		return PAGERUN_PIN_STOP;
+
+	/* pte_offset_map() does not tell sparse what pte_unmap() undoes. */
+	__acquire(RCU);
+
+	ptep = first;
+	walk.end = first + ((end - addr) >> PAGE_SHIFT);
+	do {
+		pte_t pte = ptep_get_lockless(ptep);
+		struct folio *folio;
+		struct page *page;
+
+		if (pagerun_pin_odd(pte, flags))
+			goto left;
+		page = pte_page(pte);
+		if (pagerun_pin_odd_page(page, flags))
+			goto left;
+
+		folio = pagerun_pin_get(page);
+		if (unlikely(!folio))
+			goto stop;
+
+		if (folio_test_large(folio)) {
+			run = pagerun_pin_run(&walk, folio, ptep, pte, slot);
+			if (!run)
+				goto stop;
+			trace_pagerun_pin(addr + ((ptep - first) << PAGE_SHIFT),
+					  pte_pfn(pte), folio_order(folio), run,
+					  flags);
+			nr_run_pages += run;
+			nr_runs++;
+		} else {
+			if (!pagerun_pin_small(&walk, folio, ptep, pte))
+				goto stop;
+			*slot = page;
+			run = 1;
+		}
+		slot += run;
+		ptep += run;
+	} while (ptep != walk.end);
+out:
+	*nr += ptep - first;
+	pte_unmap(first);
+	pagerun_account(PAGERUN_PIN, nr_runs, nr_run_pages, ret != end);
+	return ret;
+left:
+	ret = addr + ((ptep - first) << PAGE_SHIFT);
+	goto out;
+stop:
+	ret = PAGERUN_PIN_STOP;
+	goto out;
+}
+
+/**
+ * pagerun_pin_ptes() - take what can be taken by the run from a page table
+ * @pmd: the PMD entry that points to the table, as read by the caller
+ * @pmdp: where it was read
+ * @addr: user address of the first entry
+ * @end: address behind the last entry; both in one page table, @addr < @end
+ * @flags: FOLL_* flags as in gup_fast_pte_range()
+ * @pages: the caller's array; filled from *@nr on
+ * @nr: counts the pages taken so far; what is taken here is added
+ *
+ * Context: GUP-fast: interrupts off, no locks, NMI too.
+ * Return: the address at which the base's loop is to go on: @addr if nothing was
+ * done (the switch is off), @end if all was taken, one in between at an entry
+ * that is the base's to judge. An address above @end where the base would
+ * have stopped, after a failed attempt that must not be made twice: each attempt
+ * shows in nr_foll_pin_acquired.
+ */
+static __always_inline unsigned long
+pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr, unsigned long end,
+		 unsigned int flags, struct page **pages, int *nr)
+{
+	if (!pagerun_on(PAGERUN_PIN))
+		return addr;
+
+	return __pagerun_pin_ptes(pmd, pmdp, addr, end, flags, pages, nr);
+}
+
+#else /* CONFIG_PAGERUN_PIN */
+
+static __always_inline unsigned long
+pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr, unsigned long end,
+		 unsigned int flags, struct page **pages, int *nr)
+{
+	return addr;
+}
+
+#endif /* CONFIG_PAGERUN_PIN */
+#endif /* _MM_PAGERUN_PIN_H */
