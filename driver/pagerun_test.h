@@ -24,8 +24,8 @@
  *
  * Numbers of pages or entries are at most PAGERUN_TEST_MAX_PAGES (E2BIG), 0 is
  * EINVAL. Where several things are wrong at once, any of their errnos may be
- * returned. Output is written only when the ioctl returns 0, but for the array of
- * PAGERUN_TEST_REPORT, of which a part may have been.
+ * returned. Output is written only when the ioctl returns 0, but for the array
+ * of PAGERUN_TEST_REPORT, of which a part may have been.
  */
 #ifndef PAGERUN_TEST_H
 #define PAGERUN_TEST_H
