@@ -9,18 +9,27 @@
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 
-/* A for loop, unrolled; the number of its rounds is a constant, 16 at most. */
+/*
+ * A for loop, unrolled; the number of its rounds is a constant, 16 at most. Clang
+ * decides by itself, and warns where it was told to and did not.
+ */
 #ifdef CONFIG_CC_IS_CLANG
-#define pagerun_unrolled_for	_Pragma("clang loop unroll(full)") for
+#define pagerun_unrolled_for	for
 #else
 #define pagerun_unrolled_for	_Pragma("GCC unroll 16") for
 #endif
 
-/* Does pte_batch_hint() ever answer more than 1? */
-#ifdef pte_batch_hint
-#define PAGERUN_BATCH_HINT	1
+/*
+ * Is a table better scanned by blocks (see pagerun_scan_blocks())? So where
+ * pte_batch_hint() answers more than 1, and where the struct pages of a folio
+ * need not be neighbours: a pointer to the one behind the last must not even be
+ * computed there.
+ */
+#if defined(pte_batch_hint) || \
+	(defined(CONFIG_SPARSEMEM) && !defined(CONFIG_SPARSEMEM_VMEMMAP))
+#define PAGERUN_SCAN_BLOCKS	1
 #else
-#define PAGERUN_BATCH_HINT	0
+#define PAGERUN_SCAN_BLOCKS	0
 #endif
 
 /*
@@ -103,12 +112,12 @@ static __always_inline bool pagerun_key_fits(struct pagerun_key key, pte_t pte)
 #endif
 
 /**
- * pagerun_pte_odd() - does a present entry need more than struct page?
+ * pagerun_pte_special() - does a present entry need more than struct page?
  * @pte: a present entry
  *
  * Return: true for entries of device memory and special ones.
  */
-static __always_inline bool pagerun_pte_odd(pte_t pte)
+static __always_inline bool pagerun_pte_special(pte_t pte)
 {
 	return pte_devmap(pte) || pte_special(pte);
 }

@@ -4,9 +4,13 @@
  *
  * Included by mm/gup.c alone, in front of gup_fast_pte_range(), whose helpers it
  * calls. It walks a page table ahead of the base's loop and takes what it can.
- * It decides nothing that the base decides otherwise: an entry that it does not
- * know is left to the base's loop, untouched, and everything that the base would
- * refuse it refuses by the base's own helpers.
+ * It decides nothing that the base decides otherwise: an entry of a kind that it
+ * does not know is left to the base's loop, untouched, with the rest of the
+ * table, and what the base would refuse it refuses by the base's own helpers.
+ *
+ * (Where arch_make_folio_accessible() fails, on s390, it stops for good. The base
+ * stops at that page table too, but takes the error for success one level up and
+ * goes on behind the hole.)
  *
  * Why a run may be taken on the strength of its head
  * --------------------------------------------------
@@ -14,35 +18,40 @@
  *
  *   1. the head's entry is read;
  *   2. a reference, and with FOLL_PIN a pin, is put on its folio. Both are
- *      atomic and followed by a full barrier (try_grab_folio_fast());
+ *      atomic and followed by a full barrier;
  *   3. the PMD entry and the head's entry are read again and must not have
  *      changed.
  *
- * The run's further entries are read after that barrier, once each. That is
- * enough, because whoever changes such a mapping for good does it in the order
- * "clear the entry, full barrier, look at the folio's counts", and the counts
- * are the folio's, not the page's:
+ * The run's further entries are read after that, then the PMD entry once more.
+ * That is enough, because whoever changes such a mapping and depends on nobody
+ * using the page does it in the order "clear the entry, full barrier, look at the
+ * folio's counts", and the counts are the folio's, not the page's:
  *
- *  - Split, migration, reclaim and collapse freeze the folio's refcount, and fail
- *    while our reference is there. If they cleared an entry before we read it,
- *    we see it cleared (or a migration entry) and the run ends there. If we saw
- *    it in place, then our reference came first and they see that. For the same
- *    reason folio_nr_pages() and the folio's head are stable here.
+ *  - Split, migration, reclaim and lazy free freeze the folio's refcount or
+ *    compare it with its mappings, and fail while our reference is there. If they
+ *    cleared an entry before we read it, we see it cleared (or a migration entry)
+ *    and the run ends there. If we saw it in place, then our reference came first
+ *    and they see that. For the same reason folio_nr_pages() and the folio's head
+ *    are stable here.
  *  - KSM, swap-out and migration of anonymous memory clear PageAnonExclusive
  *    through folio_try_share_anon_rmap_*(), which after its barrier looks for
  *    pins of the folio: our one pin of the head stops them for every page. Its
  *    barrier pairs with that of step 2.
+ *  - Collapse of anonymous memory clears the PMD entry and then compares the
+ *    refcount of each folio with its mappings. Either step 3 sees the PMD entry
+ *    changed, or collapse sees our reference, which counts for the whole folio,
+ *    and puts the entry back.
+ *  - Collapse of file memory takes away a page table that maps the folio which
+ *    the PMD will map, or nothing. It does not look at the counts, nor need it.
  *  - munmap() and the like may clear an entry right after we read it. The base
  *    has the same window behind its second look: the page is ours by its
  *    reference, and the caller raced with munmap().
+ *  - mremap() can move the whole page table to another address, where its entries
+ *    get new contents. The PMD entry is read again after the run's last entry, so
+ *    all of them were read while the table was in its place.
  *  - fork() is caught by mm->write_protect_seq in gup_fast(), which gives back
  *    all that *nr counts.
- *  - Collapse takes the page table away under our feet only in the order "clear
- *    the PMD entry, wait for every CPU to have interrupts on, look at the
- *    refcounts"; see step 3, and interrupts are off here until we are through. It
- *    finds our reference and puts the PMD entry back. The page table itself is
- *    freed no earlier than interrupts are on. So the PMD entry need not be read
- *    again for the rest of the run.
+ *  - The page table is freed no earlier than interrupts are on.
  *
  * Checks that look at the folio (long-term, secretmem, file-backed, accessible)
  * hold for the run, since it lies in one folio. Checks that look at the entry
@@ -184,9 +193,19 @@ pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
 		return 0;
 	}
 
+	/*
+	 * The folio's size is looked at after its mapping. Pairs with the
+	 * barrier between making a folio and mapping it (a page table lock).
+	 */
+	smp_rmb();
 	nr = folio_nr_pages(folio) - folio_page_idx(folio, page);
 	nr = min_t(unsigned long, nr, walk->end - ptep);
 	nr = pagerun_scan(ptep, pte, page, nr, pages);
+
+	/* And the PMD entry after all PTEs. Pairs with move_normal_pmd(). */
+	smp_rmb();
+	if (unlikely(pmd_val(walk->pmd) != pmd_val(*walk->pmdp)))
+		nr = 1;
 
 	if ((flags & (FOLL_PIN | FOLL_WRITE)) == FOLL_PIN &&
 	    folio_test_anon(folio) && pagerun_maybe_shared(pte))
@@ -196,11 +215,13 @@ pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
 	 * At most PTRS_PER_PTE - 1 on top of a count that was found positive: as
 	 * for a PMD leaf, that cannot overflow.
 	 */
-	folio_ref_add(folio, nr - 1);
-	if (flags & FOLL_PIN) {
-		atomic_add(nr - 1, &folio->_pincount);
-		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, nr);
+	if (nr > 1) {
+		folio_ref_add(folio, nr - 1);
+		if (flags & FOLL_PIN)
+			atomic_add(nr - 1, &folio->_pincount);
 	}
+	if (flags & FOLL_PIN)
+		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, nr);
 	folio_set_referenced(folio);
 	return nr;
 }
@@ -237,17 +258,17 @@ pagerun_pin_small(const struct pagerun_pin_walk *walk, struct folio *folio,
 	return true;
 }
 
-/* Is this an entry that the base's loop has to judge, before any count is taken? */
-static __always_inline bool pagerun_pin_odd(pte_t pte, unsigned int flags)
+/* Has the base's loop to judge this entry, before any count is taken? */
+static __always_inline bool pagerun_pin_unknown(pte_t pte, unsigned int flags)
 {
 	return pte_protnone(pte) ||
 	       !pte_access_permitted(pte, flags & FOLL_WRITE) ||
-	       pagerun_pte_odd(pte);
+	       pagerun_pte_special(pte);
 }
 
-/* And is this such a page? */
-static __always_inline bool pagerun_pin_odd_page(struct page *page,
-						 unsigned int flags)
+/* And this page? */
+static __always_inline bool pagerun_pin_unknown_page(struct page *page,
+						     unsigned int flags)
 {
 	/* The zero page takes no pins. */
 	if ((flags & FOLL_PIN) && is_zero_page(page))
@@ -285,20 +306,20 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 		struct folio *folio;
 		struct page *page;
 
-		if (pagerun_pin_odd(pte, flags))
-			goto left;
+		if (pagerun_pin_unknown(pte, flags))
+			goto fallback;
 		page = pte_page(pte);
-		if (pagerun_pin_odd_page(page, flags))
-			goto left;
+		if (pagerun_pin_unknown_page(page, flags))
+			goto fallback;
 
 		folio = pagerun_pin_get(page);
 		if (unlikely(!folio))
-			goto stop;
+			goto abort;
 
 		if (folio_test_large(folio)) {
 			run = pagerun_pin_run(&walk, folio, ptep, pte, slot);
 			if (!run)
-				goto stop;
+				goto abort;
 			trace_pagerun_pin(addr + ((ptep - first) << PAGE_SHIFT),
 					  pte_pfn(pte), folio_order(folio), run,
 					  flags);
@@ -306,7 +327,7 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 			nr_runs++;
 		} else {
 			if (!pagerun_pin_small(&walk, folio, ptep, pte))
-				goto stop;
+				goto abort;
 			*slot = page;
 			run = 1;
 		}
@@ -318,10 +339,10 @@ out:
 	pte_unmap(first);
 	pagerun_account(PAGERUN_PIN, nr_runs, nr_run_pages, ret != end);
 	return ret;
-left:
+fallback:
 	ret = addr + ((ptep - first) << PAGE_SHIFT);
 	goto out;
-stop:
+abort:
 	ret = PAGERUN_PIN_STOP;
 	goto out;
 }
@@ -335,6 +356,9 @@ stop:
  * @flags: FOLL_* flags as in gup_fast_pte_range()
  * @pages: the caller's array; filled from *@nr on
  * @nr: counts the pages taken so far; what is taken here is added
+ *
+ * A caller that may have to undo what it took in this table, as for device
+ * memory, notes *@nr before it calls this.
  *
  * Context: GUP-fast: interrupts off, no locks, NMI too.
  * Return: the address at which the base's loop is to go on: @addr if nothing was

@@ -68,8 +68,14 @@ static __always_inline bool pagerun_note(const struct pagerun_cursor *at,
 }
 
 /*
- * pagerun_scan() where the architecture tells how many entries are alike from
- * one to the end of its block: one entry a block is read.
+ * pagerun_scan() where PAGERUN_SCAN_BLOCKS says so. The architecture may tell how
+ * many entries are alike from one to the end of its block: one entry a block is
+ * read.
+ *
+ * arm64 validated the whole block when it read that entry, which for the head was
+ * before the caller's barrier. The head stands for its block all the same:
+ * whoever changes one entry of a block unfolds it first, which clears them all,
+ * and whoever clears a block whole clears the head.
  */
 static inline unsigned int pagerun_scan_blocks(pte_t *ptep, pte_t pte,
 					       struct page *page,
@@ -127,7 +133,7 @@ static __always_inline unsigned int pagerun_scan(pte_t *ptep, pte_t pte,
 	VM_WARN_ON_ONCE(!max || max > PTRS_PER_PTE);
 	VM_WARN_ON_ONCE(pte_page(pte) != page);
 
-	if (PAGERUN_BATCH_HINT)
+	if (PAGERUN_SCAN_BLOCKS)
 		return pagerun_scan_blocks(ptep, pte, page, max, pages);
 
 	/* The head has been read. */

@@ -3,12 +3,12 @@
  * The switches and statistics of pagerun: /sys/kernel/mm/pagerun/ and the boot
  * option pagerun=off.
  */
+#define pr_fmt(fmt) "pagerun: " fmt
+
 #include <linux/init.h>
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
-#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "switch.h"
@@ -16,9 +16,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/pagerun.h>
 
+#define PAGERUN_SWITCH(_name, _built)	\
+	{ .name = (_name), .built = (_built), .key = STATIC_KEY_TRUE_INIT }
+
 /* One line a feature. */
 struct pagerun_switch pagerun_switches[PAGERUN_NR_FEATURES] = {
-	[PAGERUN_PIN] = { "pin", IS_ENABLED(CONFIG_PAGERUN_PIN), STATIC_KEY_TRUE_INIT },
+	[PAGERUN_PIN] = PAGERUN_SWITCH("pin", IS_ENABLED(CONFIG_PAGERUN_PIN)),
 };
 
 DEFINE_PER_CPU(struct pagerun_count[PAGERUN_NR_FEATURES], pagerun_counts);
@@ -88,13 +91,17 @@ static struct kobj_attribute stats_attr = __ATTR_RO(stats);
  */
 static int __init pagerun_setup(char *str)
 {
+	bool on;
 	int i;
 
-	if (strcmp(str, "off"))
-		return 0;
-
-	for (i = 0; i < PAGERUN_NR_FEATURES; i++)
-		static_branch_disable(&pagerun_switches[i].key);
+	if (kstrtobool(str, &on)) {
+		pr_warn("pagerun=%s is neither on nor off, ignored\n", str);
+		return 1;
+	}
+	if (!on) {
+		for (i = 0; i < PAGERUN_NR_FEATURES; i++)
+			static_branch_disable(&pagerun_switches[i].key);
+	}
 	return 1;
 }
 __setup("pagerun=", pagerun_setup);
@@ -105,8 +112,10 @@ static int __init pagerun_init(void)
 	int i, err;
 
 	dir = kobject_create_and_add("pagerun", mm_kobj);
-	if (!dir)
+	if (!dir) {
+		pr_err("no switches: no memory for /sys/kernel/mm/pagerun\n");
 		return -ENOMEM;
+	}
 
 	for (i = 0; i < PAGERUN_NR_FEATURES; i++) {
 		struct pagerun_switch *sw = &pagerun_switches[i];
@@ -130,7 +139,7 @@ static int __init pagerun_init(void)
 fail:
 	/* Takes the files with it. The features go on as they were booted. */
 	kobject_put(dir);
-	pr_err("pagerun: no switches: cannot create sysfs files (%d)\n", err);
+	pr_err("no switches: cannot create sysfs files (%d)\n", err);
 	return err;
 }
 subsys_initcall(pagerun_init);

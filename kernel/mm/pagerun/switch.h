@@ -43,9 +43,10 @@ extern struct pagerun_switch pagerun_switches[PAGERUN_NR_FEATURES];
 
 /**
  * struct pagerun_count - what one feature did on one CPU since boot
- * @runs:	runs taken whole
+ * @runs:	runs taken
  * @pages:	pages in those runs
- * @fallbacks:	times the feature left the rest of its range to the base's path
+ * @fallbacks:	times the feature ended before its range did: at an entry that
+ *		it leaves to the base's path, or that the fast path does not take
  */
 struct pagerun_count {
 	unsigned long runs;
@@ -60,7 +61,7 @@ DECLARE_PER_CPU(struct pagerun_count[PAGERUN_NR_FEATURES], pagerun_counts);
  * @feature:	the feature
  * @runs:	runs taken since the last call
  * @pages:	pages in them
- * @fallback:	the rest of the range is left to the base's path
+ * @fallback:	the feature ended before its range did
  *
  * To be called once a table or a call, not in a loop over entries.
  *
