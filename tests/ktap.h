@@ -18,7 +18,8 @@
  * lost and fork() doubles nothing. Only one thread of one process may call
  * these functions; a forked child reports through its exit status. Lines are
  * at most KTAP_LINE bytes and cut after that. A newline in a text becomes a
- * space and a '#' becomes "\#", so that no text can be taken for a directive.
+ * space. In results, '#' and '\' get a '\' before them, so that no text can be
+ * taken for a directive.
  */
 #ifndef PAGERUN_KTAP_H
 #define PAGERUN_KTAP_H
@@ -47,8 +48,9 @@ static inline struct ktap_state *ktap_state(void)
 	return &state;
 }
 
-/* Print @head, then the formatted text made harmless for one line. */
-static inline void ktap_vline(const char *head, const char *fmt, va_list ap)
+/* Print @head, then the formatted text on one line, escaped if asked to. */
+static inline void ktap_vline(const char *head, bool escape, const char *fmt,
+			      va_list ap)
 {
 	char text[KTAP_LINE];
 	const char *p;
@@ -57,10 +59,9 @@ static inline void ktap_vline(const char *head, const char *fmt, va_list ap)
 		strcpy(text, "(text cannot be formatted)");
 	fputs(head, stdout);
 	for (p = text; *p; p++) {
-		if (*p == '#')
-			fputs("\\#", stdout);
-		else
-			putchar(*p == '\n' || *p == '\r' ? ' ' : *p);
+		if (escape && (*p == '#' || *p == '\\'))
+			putchar('\\');
+		putchar(*p == '\n' || *p == '\r' ? ' ' : *p);
 	}
 	putchar('\n');
 	fflush(stdout);
@@ -106,7 +107,7 @@ ktap_ok(bool ok, const char *fmt, ...)
 		st->failed++;
 	snprintf(head, sizeof(head), "%s %u - ", ok ? "ok" : "not ok", st->run);
 	va_start(ap, fmt);
-	ktap_vline(head, fmt, ap);
+	ktap_vline(head, true, fmt, ap);
 	va_end(ap);
 	return ok;
 }
@@ -126,7 +127,7 @@ ktap_skip(const char *fmt, ...)
 	st->skipped++;
 	snprintf(head, sizeof(head), "ok %u # SKIP ", st->run);
 	va_start(ap, fmt);
-	ktap_vline(head, fmt, ap);
+	ktap_vline(head, true, fmt, ap);
 	va_end(ap);
 }
 
@@ -137,7 +138,7 @@ ktap_diag(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	ktap_vline("# ", fmt, ap);
+	ktap_vline("# ", false, fmt, ap);
 	va_end(ap);
 }
 
