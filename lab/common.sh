@@ -91,11 +91,25 @@ need_room()
 # The version directory of the hooks: Linux 6.12 is the first base.
 hooks=$top/hooks/6.12
 
-# hook_files: the paths that the hooks change, one a line.
+# hook_files: the paths of the base that the hooks change, one a line.
 hook_files()
 {
 	(cd "$hooks" && xargs cat <series) |
-		sed -n 's,^\(---\|+++\) [ab]/\([^\t]*\).*,\2,p' | sort -u
+		sed -n 's,^--- a/\([^\t]*\).*,\1,p' | sort -u
+}
+
+# hook_repository TREE DIR: a git repository with the files of TREE that the
+# hooks change, all that git am needs of a tree.
+hook_repository()
+{
+	local file
+
+	git init -q -b base "$2"
+	while read -r file; do
+		(cd "$1" && cp --parents "$file" "$2")
+	done < <(hook_files)
+	git -C "$2" add -A
+	git -C "$2" -c user.name=pagerun -c user.email=pagerun@localhost commit -q -m base
 }
 
 # apply_hook HOOK DIR: no fuzz; a reject is told by hook, file and hunk.
@@ -196,8 +210,54 @@ prune()
 	done
 }
 
+# sync_tree SOURCE STAGE TREE: makes TREE the tree of SOURCE (a folder of
+# lab/source) plus the files of STAGE. Only what differs is written, so that
+# make sees just that. The files of TREE are links into SOURCE until they
+# differ, so none is ever written into; and what is not SOURCE's any more has
+# one link, which also finds the leftovers of a run that was cut off.
+sync_tree()
+{
+	local file id
+
+	id="$(json_get "$1/package.json" tree_fingerprint) $(stat -c %i "$1/tree/Makefile")"
+	if [ "$(cat "$3.id" 2>/dev/null)" != "$id" ]; then
+		rm -rf "$3" "$3.id"
+		cp -al "$1/tree" "$3"
+		echo "$id" >"$3.id"
+	fi
+	while read -r file; do
+		if [ -e "$2/$file" ]; then
+			continue
+		elif [ ! -e "$1/tree/$file" ]; then
+			rm "$3/$file"
+			(cd "$3" && rmdir -p --ignore-fail-on-non-empty "$(dirname "$file")")
+		elif ! cmp -s "$1/tree/$file" "$3/$file"; then
+			put "$1/tree" "$file" "$3"
+		fi
+	done < <(find "$3" -type f -links 1 -printf '%P\n')
+	while read -r file; do
+		cmp -s "$2/$file" "$3/$file" || put "$2" "$file" "$3"
+	done < <(find "$2" -name .git -prune -o -type f -printf '%P\n')
+}
+
+# put FROM FILE TREE: as a new file, never into the old one.
+put()
+{
+	mkdir -p "$(dirname "$3/$2")"
+	cp "$1/$2" "$3/$2.new"
+	mv "$3/$2.new" "$3/$2"
+}
+
+# kbuild_environment: nothing of the caller's environment reaches kbuild.
+kbuild_environment()
+{
+	export LC_ALL=C LOCALVERSION=
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARCH CROSS_COMPILE KCFLAGS \
+		KBUILD_OUTPUT KCONFIG_CONFIG KCONFIG_ALLCONFIG
+}
+
 # build_tool: tool/pagerun, static, for the host and for the guest.
 build_tool()
 {
-	make -s -C "$top/tool" >&2 || die "the pagerun program does not build (see above)"
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$top/tool" >&2 || die "the pagerun program does not build (see above)"
 }
