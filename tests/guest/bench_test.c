@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pagerun bench" on a real kernel: every case is measured, and the machine's
+ * settings are afterwards what they were, however the program ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+
+/* The guest's init is the program. */
+#define PAGERUN	"/init"
+#define JSON	"/tmp/bench_test.json"
+#define OUTPUT	"/tmp/bench_test.out"
+#define ENABLED	"/sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled"
+#define CASES	30
+
+#define MAX_SETTINGS 32
+
+/* What all settings of huge pages say, file after file. */
+struct settings {
+	char text[MAX_SETTINGS][64];
+	size_t nr;
+};
+
+static bool read_text(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return n > 0;
+}
+
+static bool settings_get(struct settings *s)
+{
+	bool ok = true;
+	glob_t files;
+	size_t i;
+
+	memset(s, 0, sizeof(*s));
+	if (glob(ENABLED, 0, NULL, &files))
+		return false;
+	for (i = 0; i < files.gl_pathc && i < MAX_SETTINGS; i++)
+		if (!read_text(files.gl_pathv[i], s->text[i], sizeof(s->text[i])))
+			ok = false;
+	s->nr = i;
+	globfree(&files);
+	return ok;
+}
+
+/* The same words for all sizes; sizes that refuse a word keep what they had. */
+static void settings_set(const char *word)
+{
+	glob_t files;
+	size_t i;
+	int fd;
+
+	if (glob(ENABLED, 0, NULL, &files))
+		return;
+	for (i = 0; i < files.gl_pathc; i++) {
+		fd = open(files.gl_pathv[i], O_WRONLY);
+		if (fd < 0 || write(fd, word, strlen(word)) < 0)
+			ktap_diag("%s: %s", files.gl_pathv[i], strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	globfree(&files);
+}
+
+/* Start the program with its output in files. */
+static pid_t start(char *const *argv)
+{
+	pid_t pid = fork();
+	int out;
+
+	if (pid)
+		return pid;
+	out = open(OUTPUT, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (out < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+	    dup2(out, STDERR_FILENO) < 0)
+		_exit(126);
+	execv(PAGERUN, argv);
+	_exit(127);
+}
+
+/* The exit code, or -1 and what the program said as a remark. */
+static int finish(pid_t pid)
+{
+	char text[900];
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	if (WEXITSTATUS(status) && read_text(OUTPUT, text, sizeof(text)))
+		ktap_diag("exit code %d: %s", WEXITSTATUS(status), text);
+	return WEXITSTATUS(status);
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t nr = 0;
+
+	while ((text = strstr(text, word))) {
+		nr++;
+		text += strlen(word);
+	}
+	return nr;
+}
+
+static char json[1 << 18];
+
+static void test_all_cases(void)
+{
+	char *argv[] = { "pagerun", "bench", "all", "--size", "4M", "--repeat",
+			 "1", "--json", JSON, NULL };
+	char *show[] = { "pagerun", "show", JSON, NULL };
+	char output[16384];
+
+	ktap_ok(finish(start(argv)) == 0, "bench ends well");
+	read_text(OUTPUT, output, sizeof(output));
+	if (!ktap_ok(!strstr(output, "SKIP"), "no case is skipped"))
+		ktap_diag("%.900s", strstr(output, "SKIP"));
+	read_text(JSON, json, sizeof(json));
+	if (!ktap_ok(count(json, "\"case\"") == CASES, "each case has a row"))
+		ktap_diag("%zu rows", count(json, "\"case\""));
+	ktap_ok(finish(start(show)) == 0, "the results can be read back");
+}
+
+static void test_settings(const char *word)
+{
+	char *argv[] = { "pagerun", "bench", "pin", "--size", "2M", "--repeat",
+			 "1", "--case", "pin/*", NULL };
+	struct settings before, after;
+	int code;
+
+	settings_set(word);
+	if (!settings_get(&before))
+		ktap_diag("the settings cannot be read");
+	code = finish(start(argv));
+	ktap_ok(code == 0 && settings_get(&after) &&
+		!memcmp(&before, &after, sizeof(before)),
+		"settings of '%s' are put back", word);
+}
+
+/* End it at many moments, the signal that a Ctrl-C or a kill sends. */
+static void test_signal(int sig)
+{
+	char *argv[] = { "pagerun", "bench", "pin", "--size", "64M",
+			 "--case", "pin/64k", NULL };
+	struct settings before, after;
+	unsigned int ended = 0, wrong = 0;
+	struct timespec wait;
+	int status, i;
+	pid_t pid;
+
+	/* Not what the program sets, so that what is left behind shows. */
+	settings_set("always");
+	settings_get(&before);
+	for (i = 0; i < 60; i++) {
+		pid = start(argv);
+		wait = (struct timespec){ .tv_nsec = i * 3000000L };
+		nanosleep(&wait, NULL);
+		kill(pid, sig);
+		if (waitpid(pid, &status, 0) == pid && WIFSIGNALED(status))
+			ended++;
+		if (!settings_get(&after) ||
+		    memcmp(&before, &after, sizeof(before)))
+			wrong++;
+	}
+	if (!ktap_ok(ended && !wrong, "settings are put back after signal %d", sig))
+		ktap_diag("%u of %d ended by it, %u times not put back", ended, i,
+			  wrong);
+}
+
+int main(void)
+{
+	struct settings settings;
+
+	if (!settings_get(&settings)) {
+		ktap_plan(1);
+		ktap_skip("no folios of a chosen size here: boot Linux 6.8 or newer with CONFIG_TRANSPARENT_HUGEPAGE");
+		return ktap_done();
+	}
+	ktap_plan(9);
+	test_all_cases();
+	test_settings("inherit");
+	test_settings("always");
+	test_settings("never");
+	test_signal(SIGTERM);
+	test_signal(SIGINT);
+	return ktap_done();
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One call with the switch off and on, compared.
+ *
+ * Two ways, because a call can change the memory: it faults pages in, copies
+ * shared ones, moves folios between lists.
+ *
+ *  - On one memory (ask_same_memory()): the call is made twice with the switch
+ *    off first. After that it changes nothing any more: what it can fault in or
+ *    copy is there, and the folios that it touches by the slow path are on the
+ *    active list (two touches bring them there, settle() makes it so at once).
+ *    Then off and on see the same pages, and everything must agree to the page
+ *    frame number. The one thing that every call does change is reset before:
+ *    clear_refs 1 clears the referenced flags and accessed bits, then the same
+ *    pages are read.
+ *
+ *  - On twins (ask_twins()): two windows with the same history, from the first
+ *    fault on. Off is asked on one, on on the other, always, so that they stay
+ *    alike; here the first call, which changes things, is compared. Page frame
+ *    numbers cannot agree, but which pages are of one folio, and where in it,
+ *    must.
+ *
+ * Counts are looked at through a second open file, by GET_FAST with the switch
+ * off: that takes one reference to each page, here and there alike.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "same.h"
+
+/* Pages around a call that are looked at too, in case it takes the wrong ones. */
+#define MARGIN	20
+
+struct answer answers[2];
+
+static uint64_t *new_map(void)
+{
+	uint64_t *map = calloc(WINDOW_MAX, sizeof(*map));
+
+	if (!map)
+		die("no memory");
+	return map;
+}
+
+static struct pagerun_test_page *new_pages(void)
+{
+	struct pagerun_test_page *pages = calloc(WINDOW_MAX, sizeof(*pages));
+
+	if (!pages)
+		die("no memory");
+	return pages;
+}
+
+void answer_init(struct answer *answer)
+{
+	if (answer->held)
+		return;
+	answer->held = new_pages();
+	answer->held_obs = new_pages();
+	answer->after_obs = new_pages();
+	answer->held_map = new_map();
+	answer->after_map = new_map();
+}
+
+/* ------------------------------------------------------------------------- */
+/* Looking                                                                   */
+
+void observe(const struct window *win, uint32_t lo, uint32_t hi,
+	     const uint64_t *map, struct pagerun_test_page *obs)
+{
+	uint32_t at = lo, end, first;
+	int got;
+
+	memset(obs + lo, 0, (hi - lo) * sizeof(*obs));
+	while (at < hi) {
+		if (!(map[at] & PM_PRESENT)) {
+			at++;
+			continue;
+		}
+		for (end = at; end < hi && (map[end] & PM_PRESENT); end++)
+			;
+		got = dev_hold(sys.observer, page_at(win, at), end - at,
+			       PAGERUN_TEST_GET_FAST, 0, &first);
+		if (got > 0) {
+			dev_report(sys.observer, first, got, obs + at);
+			dev_release(sys.observer);
+			at += got;
+		}
+		/* Where it stopped is a page that cannot be had. */
+		if (at < end)
+			at++;
+	}
+}
+
+/* Read some of the pages that are there, so that they are young. */
+static void make_young(const struct window *win, const struct call *call,
+		       const uint64_t *map)
+{
+	struct rng rng = { .state = call->young };
+	const uint32_t percent = 1 + rng_below(&rng, 60);
+	/* No more than about 50: each is a system call. */
+	const uint32_t step = 1 + call->nr / 50;
+
+	if (!call->young)
+		return;
+	for (uint32_t i = 0; i < call->nr; i += 1 + rng_below(&rng, step))
+		if ((map[call->page + i] & PM_PRESENT) && rng_chance(&rng, percent))
+			peek(page_at(win, call->page + i));
+}
+
+/*
+ * What is looked at for a call. Always the same, since looking takes references,
+ * and a folio may lie half inside.
+ */
+static void around(const struct window *win, const struct call *call,
+		   uint32_t *lo, uint32_t *hi)
+{
+	*lo = call->page > MARGIN ? call->page - MARGIN : 0;
+	*hi = min_u32(call->page + call->nr + MARGIN, win->nr);
+}
+
+void ask(const struct window *win, const struct call *call, bool on,
+	 struct answer *answer)
+{
+	void *addr = page_at(win, call->page);
+	struct pins before, held, after;
+	struct stats stats;
+	uint32_t first = 0;
+
+	answer_init(answer);
+	around(win, call, &answer->lo, &answer->hi);
+
+	switch_set(on);
+	answer->count = dev_count(sys.dev, addr, call->nr,
+				  call->flags & PAGERUN_TEST_WRITE);
+	clear_refs(1);
+	pagemap_read(win->base, win->nr, answer->held_map);
+	make_young(win, call, answer->held_map);
+	settle();
+	stats_read(&stats);
+	pins_read(&before);
+
+	answer->ret = dev_hold(sys.dev, addr, call->nr, call->op, call->flags,
+			       &first);
+	settle();
+	held = before;
+	if (call->count_held)
+		pins_read(&held);
+	stats_read(&answer->stats);
+	if (call->off_early)
+		switch_set(false);
+	if (answer->ret > 0)
+		dev_report(sys.dev, first, answer->ret, answer->held);
+	pagemap_read(win->base, win->nr, answer->held_map);
+	observe(win, answer->lo, answer->hi, answer->held_map, answer->held_obs);
+
+	dev_release(sys.dev);
+	pins_read(&after);
+	switch_set(false);
+	settle();
+	pagemap_read(win->base, win->nr, answer->after_map);
+	observe(win, answer->lo, answer->hi, answer->after_map,
+		answer->after_obs);
+
+	answer->hold.acquired = held.acquired - before.acquired;
+	answer->hold.released = held.released - before.released;
+	answer->release.acquired = after.acquired - held.acquired;
+	answer->release.released = after.released - held.released;
+	answer->stats.runs -= stats.runs;
+	answer->stats.pages -= stats.pages;
+	answer->stats.fallbacks -= stats.fallbacks;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Comparing                                                                 */
+
+/*
+ * Which folio of one window stands for which of the other. Both directions are
+ * kept, so that neither two folios can become one nor one two.
+ */
+#define PAIRS	(4 * WINDOW_MAX)
+
+struct pairing {
+	struct {
+		uint64_t key, value;	/* 0: empty; values are one too high */
+	} slots[2][PAIRS];
+};
+
+static bool pair_one(struct pairing *pairs, int way, uint64_t key,
+		     uint64_t value)
+{
+	uint32_t i = rng_mix(key) % PAIRS;
+
+	while (pairs->slots[way][i].key && pairs->slots[way][i].key != key + 1)
+		i = (i + 1) % PAIRS;
+	if (!pairs->slots[way][i].key) {
+		pairs->slots[way][i].key = key + 1;
+		pairs->slots[way][i].value = value;
+	}
+	return pairs->slots[way][i].value == value;
+}
+
+static bool pair(struct pairing *pairs, const struct pagerun_test_page *a,
+		 const struct pagerun_test_page *b)
+{
+	const uint64_t head_a = a->pfn - a->index, head_b = b->pfn - b->index;
+
+	/* What was not seen has no folio. */
+	if (!a->pfn || !b->pfn)
+		return a->pfn == b->pfn;
+	return pair_one(pairs, 0, head_a, head_b) &&
+	       pair_one(pairs, 1, head_b, head_a);
+}
+
+/* All pairings of one comparison; too large for a stack. */
+static struct pairing pairing;
+
+/*
+ * The zero page has one referenced flag for the whole system, which nobody
+ * clears and the slow path turns over with every touch.
+ */
+static uint32_t flags_of(const struct pagerun_test_page *page)
+{
+	return page->pfn == sys.zero_pfn ?
+	       page->flags & ~PAGERUN_TEST_PAGE_REFERENCED : page->flags;
+}
+
+static bool same_pages(const struct pagerun_test_page *off,
+		       const struct pagerun_test_page *on, uint32_t nr,
+		       uint32_t first, const char *what, enum same_how how,
+		       struct why *why)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct pagerun_test_page *a = &off[i], *b = &on[i];
+		const char *field = NULL;
+
+		if (a->order != b->order || a->index != b->index)
+			field = "place in the folio";
+		else if (how == SAME_MEMORY ? a->pfn != b->pfn :
+			 !pair(&pairing, a, b))
+			field = "page";
+		else if (a->refcount != b->refcount)
+			field = "refcount";
+		else if (a->pincount != b->pincount)
+			field = "pincount";
+		else if (flags_of(a) != flags_of(b))
+			field = "flags";
+		if (field)
+			return wrong(why, "%s, page %u: %s differs: off: pfn 0x%llx order %u index %u refcount %d pincount %d flags 0x%x; on: pfn 0x%llx order %u index %u refcount %d pincount %d flags 0x%x",
+				     what, first + i, field,
+				     (unsigned long long)a->pfn, a->order,
+				     a->index, a->refcount, a->pincount, a->flags,
+				     (unsigned long long)b->pfn, b->order,
+				     b->index, b->refcount, b->pincount, b->flags);
+	}
+	return true;
+}
+
+static bool same_maps(const uint64_t *off, const uint64_t *on, uint32_t nr,
+		      const char *what, enum same_how how, struct why *why)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t a = off[i], b = on[i];
+
+		/* Entries of absent pages may hold addresses there. */
+		if (how == SAME_TWINS) {
+			a &= ~PM_PFN;
+			b &= ~PM_PFN;
+		}
+		if (a != b)
+			return wrong(why, "%s, page %u: pagemap differs: off 0x%llx, on 0x%llx",
+				     what, i, (unsigned long long)a,
+				     (unsigned long long)b);
+	}
+	return true;
+}
+
+static bool same_pins(const struct pins *off, const struct pins *on,
+		      const char *what, struct why *why)
+{
+	if (off->acquired == on->acquired && off->released == on->released)
+		return true;
+	return wrong(why, "%s: nr_foll_pin_acquired, _released went up by %llu, %llu with the switch off and by %llu, %llu with it on",
+		     what, (unsigned long long)off->acquired,
+		     (unsigned long long)off->released,
+		     (unsigned long long)on->acquired,
+		     (unsigned long long)on->released);
+}
+
+bool same_answer(const struct answer *off, const struct answer *on,
+		 uint32_t nr, enum same_how how, struct why *why)
+{
+	const uint32_t lo = off->lo, seen = off->hi - off->lo;
+
+	if (how == SAME_TWINS)
+		memset(&pairing, 0, sizeof(pairing));
+	if (off->count != on->count)
+		return wrong(why, "GUP-fast takes %u pages off, %u on",
+			     off->count, on->count);
+	if (off->ret != on->ret)
+		return wrong(why, "the call returned %d off, %d on", off->ret,
+			     on->ret);
+	if (!same_pages(off->held, on->held, off->ret > 0 ? off->ret : 0, 0,
+			"page array", how, why))
+		return false;
+	if (lo != on->lo || off->hi != on->hi)
+		return wrong(why, "the calls were of other ranges");
+	return same_pins(&off->hold, &on->hold, "taking", why) &&
+	       same_pins(&off->release, &on->release, "releasing", why) &&
+	       same_maps(off->held_map, on->held_map, nr, "while held", how,
+			 why) &&
+	       same_maps(off->after_map, on->after_map, nr, "after release", how,
+			 why) &&
+	       same_pages(off->held_obs + lo, on->held_obs + lo, seen, lo,
+			  "while held", how, why) &&
+	       same_pages(off->after_obs + lo, on->after_obs + lo, seen, lo,
+			  "after release", how, why);
+}
+
+/* What holds for every answer, whichever way the switch stands. */
+static bool sane(const struct call *call, const struct answer *answer, bool on,
+		 struct why *why)
+{
+	const char *state = on ? "on" : "off";
+	const uint32_t got = answer->ret > 0 ? answer->ret : 0;
+	uint32_t pinned = 0;
+
+	if (got > call->nr)
+		return wrong(why, "%s: %d pages of %u taken", state, answer->ret,
+			     call->nr);
+	for (uint32_t i = 0; i < got; i++) {
+		const struct pagerun_test_page *page = &answer->held[i];
+		const uint64_t entry = answer->held_map[call->page + i];
+
+		if ((entry & PM_PRESENT) && (entry & PM_PFN) != page->pfn)
+			return wrong(why, "%s: entry %u is pfn 0x%llx, but pfn 0x%llx is mapped there",
+				     state, i, (unsigned long long)page->pfn,
+				     (unsigned long long)(entry & PM_PFN));
+		/* The zero page alone is not pinned; it is of no other kind. */
+		if (page->pincount == 0 && (page->flags & PAGERUN_TEST_PAGE_PINNED) &&
+		    page->order)
+			return wrong(why, "%s: entry %u is of a large folio and not pinned",
+				     state, i);
+		pinned += call->op == PAGERUN_TEST_PIN;
+	}
+	if (call->count_held &&
+	    answer->hold.acquired - answer->hold.released > pinned)
+		return wrong(why, "%s: %u pages taken, but %llu more pins acquired than released",
+			     state, pinned,
+			     (unsigned long long)(answer->hold.acquired -
+						  answer->hold.released));
+	if (answer->hold.acquired + answer->release.acquired !=
+	    answer->hold.released + answer->release.released)
+		return wrong(why, "%s: after release, nr_foll_pin_acquired and _released went up by %llu and %llu",
+			     state,
+			     (unsigned long long)(answer->hold.acquired +
+						  answer->release.acquired),
+			     (unsigned long long)(answer->hold.released +
+						  answer->release.released));
+	if (!on && (answer->stats.runs || answer->stats.pages ||
+		    answer->stats.fallbacks))
+		return wrong(why, "off: the statistics count nevertheless: runs %lu pages %lu fallbacks %lu",
+			     answer->stats.runs, answer->stats.pages,
+			     answer->stats.fallbacks);
+	return true;
+}
+
+/* Counts are back where they were; referenced flags need not be. */
+static bool back(const struct answer *answer,
+		 const struct pagerun_test_page *before, const char *state,
+		 struct why *why)
+{
+	for (uint32_t i = answer->lo; i < answer->hi; i++) {
+		const struct pagerun_test_page *a = &before[i];
+		const struct pagerun_test_page *b = &answer->after_obs[i];
+
+		if (a->pfn != b->pfn || a->refcount != b->refcount ||
+		    a->pincount != b->pincount ||
+		    (a->flags ^ b->flags) & ~PAGERUN_TEST_PAGE_REFERENCED)
+			return wrong(why, "%s: page %u is not back where it was: before: pfn 0x%llx refcount %d pincount %d flags 0x%x; after release: pfn 0x%llx refcount %d pincount %d flags 0x%x",
+				     state, i, (unsigned long long)a->pfn,
+				     a->refcount, a->pincount, a->flags,
+				     (unsigned long long)b->pfn, b->refcount,
+				     b->pincount, b->flags);
+	}
+	return true;
+}
+
+bool ask_same_memory(const struct window *win, const struct call *call,
+		     struct why *why)
+{
+	static struct pagerun_test_page before[WINDOW_MAX];
+	static uint64_t map[WINDOW_MAX];
+	uint32_t lo, hi;
+
+	switch_set(false);
+	for (int i = 0; i < 2; i++) {
+		dev_hold(sys.dev, page_at(win, call->page), call->nr, call->op,
+			 call->flags, NULL);
+		dev_release(sys.dev);
+		settle();
+	}
+	pagemap_read(win->base, win->nr, map);
+	around(win, call, &lo, &hi);
+	observe(win, lo, hi, map, before);
+
+	for (int i = 0; i < 2; i++) {
+		const bool on = call->on_first ? !i : i;
+
+		ask(win, call, on, &answers[on]);
+		if (!sane(call, &answers[on], on, why) ||
+		    !same_maps(map, answers[on].after_map, win->nr,
+			       on ? "before, after on" : "before, after off",
+			       SAME_MEMORY, why) ||
+		    !back(&answers[on], before, on ? "on" : "off", why))
+			return false;
+	}
+	return same_answer(&answers[0], &answers[1], win->nr, SAME_MEMORY, why);
+}
+
+bool ask_twins(const struct scene *scene, const struct call *call,
+	       struct why *why)
+{
+	for (int i = 0; i < 2; i++) {
+		const bool on = call->on_first ? !i : i;
+
+		ask(&scene->win[on], call, on, &answers[on]);
+		if (!sane(call, &answers[on], on, why))
+			return false;
+	}
+	return same_answer(&answers[0], &answers[1], scene->win[0].nr,
+			   SAME_TWINS, why);
+}
+
+bool twins_alike(const struct scene *scene, struct why *why)
+{
+	const uint32_t nr = scene->win[0].nr;
+
+	memset(&pairing, 0, sizeof(pairing));
+	switch_set(false);
+	for (int i = 0; i < 2; i++) {
+		answer_init(&answers[i]);
+		pagemap_read(scene->win[i].base, nr, answers[i].after_map);
+		observe(&scene->win[i], 0, nr, answers[i].after_map,
+			answers[i].after_obs);
+	}
+	return same_maps(answers[0].after_map, answers[1].after_map, nr,
+			 "twins", SAME_TWINS, why) &&
+	       same_pages(answers[0].after_obs, answers[1].after_obs, nr, 0,
+			  "twins", SAME_TWINS, why);
+}
+
+bool twins_content(const struct scene *scene, struct why *why)
+{
+	static uint32_t stamps[2][WINDOW_MAX];
+	static uint64_t map[WINDOW_MAX];
+	const uint32_t nr = scene->win[0].nr;
+
+	for (int i = 0; i < 2; i++) {
+		pagemap_read(scene->win[i].base, nr, map);
+		stamps_read(scene->win[i].base, nr, map, stamps[i]);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		if (stamps[0][i] != stamps[1][i])
+			return wrong(why, "page %u holds 0x%x off, 0x%x on", i,
+				     stamps[0][i], stamps[1][i]);
+	return true;
+}
+
+bool no_leaks(const struct window *win, struct why *why)
+{
+	static struct pagerun_test_page pages[WINDOW_MAX];
+	static uint64_t map[WINDOW_MAX];
+	uint32_t nr = 0, at, i, j;
+
+	switch_set(false);
+	/* A PMD entry is one reference, yet a mapping of each page: split it. */
+	for (at = 0; at < win->nr; at += PMD_PAGES) {
+		mprotect(page_at(win, at), PAGE_SIZE, PROT_READ);
+		mprotect(page_at(win, at), PAGE_SIZE, PROT_READ | PROT_WRITE);
+	}
+	settle();
+	pagemap_read(win->base, win->nr, map);
+	/* All at once, so that each page's own reference is known. */
+	for (at = 0; at < win->nr; at++)
+		if ((map[at] & PM_PRESENT) &&
+		    dev_hold(sys.observer, page_at(win, at), 1,
+			     PAGERUN_TEST_GET_FAST, 0, NULL) == 1)
+			nr++;
+	dev_report(sys.observer, 0, nr, pages);
+	dev_release(sys.observer);
+
+	for (i = 0; i < nr; i++) {
+		const struct pagerun_test_page *page = &pages[i];
+		const uint64_t head = page->pfn - page->index;
+		uint64_t mapped = 0;
+		uint32_t mine = 0;
+
+		for (j = 0; j < i && pages[j].pfn - pages[j].index != head; j++)
+			;
+		if (j < i || !(page->flags & PAGERUN_TEST_PAGE_ANON))
+			continue;
+		for (j = 0; j < 1U << page->order; j++)
+			mapped += kpagecount(head + j);
+		for (j = i; j < nr; j++)
+			mine += pages[j].pfn - pages[j].index == head;
+		if (page->pincount > 0 ||
+		    (uint64_t)page->refcount != mapped + mine)
+			return wrong(why, "a folio of order %u has refcount %d and pincount %d, but %llu mappings and %u references of the test",
+				     page->order, page->refcount, page->pincount,
+				     (unsigned long long)mapped, mine);
+	}
+	return true;
+}

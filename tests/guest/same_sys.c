@@ -1,0 +1,685 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The guest as the same-answers test sees it: settings that are put back,
+ * counters, the page map, and the driver.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+#include "same.h"
+
+#define SWITCH	"/sys/kernel/mm/pagerun/pin"
+#define STATS	"/sys/kernel/mm/pagerun/stats"
+#define THP	"/sys/kernel/mm/transparent_hugepage/"
+
+struct sys sys = { .dev = -1, .observer = -1, .tmpfs = -1, .ramfs = -1 };
+
+bool wrong(struct why *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (why->bad)
+		return false;
+	why->bad = true;
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+void die(const char *fmt, ...)
+{
+	int err = errno;
+	va_list ap;
+
+	fputs("same_answers: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " (errno %d: %s)\n", err, strerror(err));
+	settings_restore();
+	exit(KTAP_EXIT_FAIL);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Settings                                                                  */
+
+#define MAX_SETTINGS	64
+
+/* A file of sysfs or procfs that was written to, and what it held before. */
+static struct setting {
+	char path[120];
+	char before[64];
+	char now[64];
+} settings[MAX_SETTINGS];
+static unsigned int nr_settings;
+
+static bool file_read(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return false;
+	len = read(fd, buf, size - 1);
+	close(fd);
+	if (len < 0)
+		return false;
+	buf[len] = '\0';
+	return true;
+}
+
+static bool file_write(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return false;
+	len = write(fd, value, strlen(value));
+	close(fd);
+	return len == (ssize_t)strlen(value);
+}
+
+bool setting_exists(const char *path)
+{
+	return access(path, W_OK) == 0;
+}
+
+/* The value of a setting: "a [b] c" holds b. */
+static bool setting_get(const char *path, char *value, size_t size)
+{
+	char buf[256], *from = buf, *to;
+
+	if (!file_read(path, buf, sizeof(buf)))
+		return false;
+	to = strchr(buf, '[');
+	if (to) {
+		from = to + 1;
+		to = strchr(from, ']');
+	} else {
+		to = strchr(buf, '\n');
+	}
+	if (to)
+		*to = '\0';
+	if (strlen(from) >= size)
+		return false;
+	strcpy(value, from);
+	return true;
+}
+
+/*
+ * Set it, remembering what it held before. Writes nothing when it was set so
+ * last.
+ */
+bool setting_set(const char *path, const char *value)
+{
+	struct setting *set;
+	unsigned int i;
+
+	for (i = 0; i < nr_settings; i++)
+		if (!strcmp(settings[i].path, path))
+			break;
+	set = &settings[i];
+	if (i == nr_settings) {
+		if (nr_settings == MAX_SETTINGS || strlen(path) >= sizeof(set->path))
+			die("no room to remember the setting %s", path);
+		if (!setting_get(path, set->before, sizeof(set->before)))
+			return false;
+		strcpy(set->path, path);
+		strcpy(set->now, set->before);
+		nr_settings++;
+	}
+	if (!strcmp(set->now, value))
+		return true;
+	if (!file_write(path, value))
+		return false;
+	snprintf(set->now, sizeof(set->now), "%s", value);
+	return true;
+}
+
+/* Callable from a signal handler: open, write and close alone. */
+void settings_restore(void)
+{
+	while (nr_settings > 0) {
+		const struct setting *set = &settings[--nr_settings];
+
+		if (strcmp(set->now, set->before))
+			file_write(set->path, set->before);
+	}
+}
+
+static void thp_path(char *path, size_t size, unsigned int order,
+		     const char *name)
+{
+	snprintf(path, size, THP "hugepages-%lukB/%s",
+		 (PAGE_SIZE << order) / 1024, name);
+}
+
+static bool thp_set(unsigned int order, const char *name, const char *value)
+{
+	char path[120];
+
+	thp_path(path, sizeof(path), order, name);
+	return setting_set(path, value);
+}
+
+void thp_none(void)
+{
+	unsigned int order;
+
+	for (order = 1; order <= PMD_ORDER; order++) {
+		if (sys.orders & (1U << order))
+			thp_set(order, "enabled", "never");
+		if (sys.shmem_orders & (1U << order))
+			thp_set(order, "shmem_enabled", "never");
+	}
+	thp_memfd(false);
+}
+
+bool thp_anon(unsigned int order)
+{
+	if (!(sys.orders & (1U << order)))
+		return false;
+	if (!thp_set(order, "enabled", "madvise"))
+		die("cannot enable folios of order %u", order);
+	return true;
+}
+
+bool thp_shmem(unsigned int order)
+{
+	if (!(sys.shmem_orders & (1U << order)))
+		return false;
+	if (!thp_set(order, "shmem_enabled", "always"))
+		die("cannot enable shmem folios of order %u", order);
+	return true;
+}
+
+void thp_memfd(bool on)
+{
+	if (sys.shmem_huge && !setting_set(THP "shmem_enabled",
+					   on ? "always" : "never"))
+		die("cannot set %sshmem_enabled", THP);
+}
+
+/* The switch is set so often that its file stays open. */
+static int switch_state = -1;
+
+void switch_forget(void)
+{
+	switch_state = -1;
+}
+
+void switch_set(bool on)
+{
+	static int fd = -1;
+
+	if (switch_state == on)
+		return;
+	if (fd < 0) {
+		/* Remembers what it held. */
+		if (!setting_set(SWITCH, on ? "1" : "0"))
+			die("cannot set %s", SWITCH);
+		fd = open(SWITCH, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			die("cannot open %s", SWITCH);
+	}
+	if (pwrite(fd, on ? "1" : "0", 1, 0) != 1)
+		die("cannot write %s", SWITCH);
+	switch_state = on;
+
+	/* What settings_restore() compares with has to be right too. */
+	for (unsigned int i = 0; i < nr_settings; i++)
+		if (!strcmp(settings[i].path, SWITCH))
+			strcpy(settings[i].now, on ? "1" : "0");
+}
+
+/* ------------------------------------------------------------------------- */
+/* Counters                                                                  */
+
+void stats_read(struct stats *stats)
+{
+	char buf[1024], *line;
+
+	if (!file_read(STATS, buf, sizeof(buf)))
+		die("cannot read %s", STATS);
+	line = strstr(buf, "pin runs ");
+	if (!line || sscanf(line, "pin runs %lu pages %lu fallbacks %lu",
+			    &stats->runs, &stats->pages,
+			    &stats->fallbacks) != 3)
+		die("%s has no line of pin that can be understood", STATS);
+}
+
+static uint64_t vmstat_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		die("/proc/vmstat has no %s", name);
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+/* The last values, and whether anything was pinned or unpinned since. */
+static struct pins last_pins;
+static bool pins_stale = true;
+
+void pins_forget(void)
+{
+	pins_stale = true;
+}
+
+/*
+ * The counters are kept per CPU and added up now and then; writing stat_refresh
+ * adds up at once. It waits for every CPU, which takes longer than all the rest
+ * of a comparison: hence the memory.
+ */
+void pins_read(struct pins *pins)
+{
+	static int refresh = -1, vmstat = -1;
+	char buf[16384];
+	ssize_t len;
+
+	if (!pins_stale) {
+		*pins = last_pins;
+		return;
+	}
+	if (refresh < 0) {
+		refresh = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
+		vmstat = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
+		if (refresh < 0 || vmstat < 0)
+			die("cannot open /proc/vmstat and /proc/sys/vm/stat_refresh");
+	}
+	/* It may find a negative counter elsewhere and say EINVAL. */
+	if (pwrite(refresh, "1", 1, 0) != 1 && errno != EINVAL)
+		die("cannot write /proc/sys/vm/stat_refresh");
+	len = pread(vmstat, buf, sizeof(buf) - 1, 0);
+	if (len <= 0)
+		die("cannot read /proc/vmstat");
+	buf[len] = '\0';
+	pins->acquired = vmstat_field(buf, "nr_foll_pin_acquired ");
+	pins->released = vmstat_field(buf, "nr_foll_pin_released ");
+	last_pins = *pins;
+	pins_stale = false;
+}
+
+void pagemap_read(const void *addr, uint32_t nr, uint64_t *entries)
+{
+	static int fd = -1;
+	size_t size = (size_t)nr * sizeof(*entries);
+
+	if (fd < 0)
+		fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 ||
+	    pread(fd, entries, size, ((uintptr_t)addr >> PAGE_SHIFT) *
+		  sizeof(*entries)) != (ssize_t)size)
+		die("cannot read /proc/self/pagemap");
+}
+
+uint64_t kpagecount(uint64_t pfn)
+{
+	static int fd = -1;
+	uint64_t count;
+
+	if (fd < 0)
+		fd = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &count, sizeof(count), pfn * sizeof(count)) !=
+	    sizeof(count))
+		die("cannot read /proc/kpagecount");
+	return count;
+}
+
+void clear_refs(int what)
+{
+	static int fd = -1;
+	char digit = '0' + what;
+
+	if (fd < 0)
+		fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || pwrite(fd, &digit, 1, 0) != 1)
+		die("cannot write /proc/self/clear_refs");
+}
+
+/* Unmapping anything drains the batches of the CPU. */
+void settle(void)
+{
+	void *addr = mmap(NULL, PAGE_SIZE, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (addr == MAP_FAILED || munmap(addr, PAGE_SIZE))
+		die("cannot map and unmap a page");
+}
+
+bool run_on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (cpu >= 0)
+		CPU_SET(cpu, &set);
+	else
+		for (int i = 0; i < CPU_SETSIZE; i++)
+			CPU_SET(i, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Accesses that cannot kill                                                 */
+
+/* A file of the numbers 0, 1, 2 …: reading it writes to user memory. */
+#define NUMBERS		65536U
+
+static int numbers_fd(void)
+{
+	static int fd = -1;
+
+	if (fd < 0) {
+		uint32_t *numbers = malloc(NUMBERS * sizeof(*numbers));
+
+		fd = memfd_create("numbers", MFD_CLOEXEC);
+		if (!numbers || fd < 0)
+			die("cannot make a memfd");
+		for (uint32_t i = 0; i < NUMBERS; i++)
+			numbers[i] = i;
+		if (write(fd, numbers, NUMBERS * sizeof(*numbers)) !=
+		    (ssize_t)(NUMBERS * sizeof(*numbers)))
+			die("cannot fill a memfd");
+		free(numbers);
+	}
+	return fd;
+}
+
+static int sink_fd(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("sink", MFD_CLOEXEC);
+	if (fd < 0)
+		die("cannot make a memfd");
+	return fd;
+}
+
+bool poke(void *addr, uint32_t stamp)
+{
+	return pread(numbers_fd(), addr, sizeof(stamp),
+		     (off_t)(stamp % NUMBERS) * sizeof(stamp)) == sizeof(stamp);
+}
+
+bool peek(const void *addr)
+{
+	uint32_t stamp;
+
+	return pwrite(sink_fd(), addr, sizeof(stamp), 0) == sizeof(stamp);
+}
+
+void stamps_read(const void *addr, uint32_t nr, const uint64_t *entries,
+		 uint32_t *stamps)
+{
+	const int fd = sink_fd();
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const char *page = (const char *)addr + (size_t)i * PAGE_SIZE;
+
+		stamps[i] = NO_STAMP;
+		if (!(entries[i] & PM_PRESENT))
+			continue;
+		if (pwrite(fd, page, sizeof(*stamps), 0) == sizeof(*stamps) &&
+		    pread(fd, &stamps[i], sizeof(*stamps), 0) != sizeof(*stamps))
+			die("cannot read a memfd");
+	}
+}
+
+/* ------------------------------------------------------------------------- */
+/* The driver                                                                */
+
+int dev_hold(int fd, const void *addr, uint32_t nr, uint32_t op,
+	     uint32_t flags, uint32_t *first)
+{
+	struct pagerun_test_hold hold = {
+		.addr = (uintptr_t)addr,
+		.nr_pages = nr,
+		.op = op,
+		.flags = flags,
+	};
+
+	pins_stale |= fd != sys.observer || op == PAGERUN_TEST_PIN;
+	if (ioctl(fd, PAGERUN_TEST_HOLD, &hold))
+		die("HOLD of %u pages failed", nr);
+	if (first)
+		*first = hold.first;
+	return hold.ret;
+}
+
+void dev_report(int fd, uint32_t first, uint32_t nr,
+		struct pagerun_test_page *pages)
+{
+	struct pagerun_test_report report = {
+		.pages = (uintptr_t)pages,
+		.first = first,
+		.nr = nr,
+	};
+
+	if (nr && ioctl(fd, PAGERUN_TEST_REPORT, &report))
+		die("REPORT of %u pages failed", nr);
+}
+
+void dev_release(int fd)
+{
+	struct pagerun_test_release release = { .how = PAGERUN_TEST_RELEASE };
+
+	pins_stale |= fd != sys.observer;
+	if (ioctl(fd, PAGERUN_TEST_RELEASE_HELD, &release))
+		die("RELEASE failed");
+}
+
+uint32_t dev_count(int fd, const void *addr, uint32_t nr, uint32_t flags)
+{
+	struct pagerun_test_count count = {
+		.addr = (uintptr_t)addr,
+		.nr_pages = nr,
+		.flags = flags,
+	};
+
+	if (ioctl(fd, PAGERUN_TEST_COUNT, &count))
+		die("COUNT of %u pages failed", nr);
+	return count.taken;
+}
+
+/* ------------------------------------------------------------------------- */
+/* What there is                                                             */
+
+const char *sys_open(void)
+{
+	struct pagerun_test_info info;
+
+	if (access(SWITCH, F_OK))
+		return "this kernel has no " SWITCH
+		       "; boot one that has CONFIG_PAGERUN_PIN=y";
+	if (access(SWITCH, W_OK))
+		return SWITCH " may not be written; run as root";
+	if (sysconf(_SC_PAGESIZE) != (long)PAGE_SIZE)
+		return "the cases are laid out for pages of 4 KiB; "
+		       "boot a kernel that has them";
+	if (access("/dev/pagerun", F_OK))
+		return "there is no /dev/pagerun; insmod pagerun_test.ko";
+
+	sys.dev = open("/dev/pagerun", O_RDWR | O_CLOEXEC);
+	sys.observer = open("/dev/pagerun", O_RDWR | O_CLOEXEC);
+	if (sys.dev < 0 || sys.observer < 0)
+		return "cannot open /dev/pagerun; run as root";
+	if (ioctl(sys.dev, PAGERUN_TEST_INFO, &info) ||
+	    info.version != PAGERUN_TEST_VERSION)
+		return "pagerun_test.ko has another version; load the one of this tree";
+	return NULL;
+}
+
+/*
+ * A mount that has no name any more when this returns, so that it goes with the
+ * last descriptor. Files are made in it by O_TMPFILE.
+ */
+static int anonymous_mount(const char *type, const char *options)
+{
+	char dir[] = "/tmp/same_answers.XXXXXX";
+	int fd = -1;
+
+	if (!mkdtemp(dir))
+		return -1;
+	if (!mount("none", dir, type, 0, options)) {
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		umount2(dir, MNT_DETACH);
+	}
+	rmdir(dir);
+	if (fd >= 0) {
+		int file = openat(fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+		if (file < 0) {
+			close(fd);
+			return -1;
+		}
+		close(file);
+	}
+	return fd;
+}
+
+static bool probe_uffd_wp(void)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_PAGEFAULT_FLAG_WP,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = !ioctl(fd, UFFDIO_API, &api);
+	close(fd);
+	return ok;
+}
+
+static bool probe_secretmem(void)
+{
+	int fd = syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/*
+ * Pages of hugetlb are given out from a pool that was filled from both zones.
+ * Those in ZONE_MOVABLE take the long way for a long-term pin, so that twins
+ * would not be alike.
+ */
+static bool movable_zone(void)
+{
+	char line[256];
+	bool in = false;
+	unsigned long present = 0;
+	FILE *file = fopen("/proc/zoneinfo", "re");
+
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file) && !present) {
+		if (!strncmp(line, "Node", 4))
+			in = strstr(line, "Movable");
+		else if (in && sscanf(line, " present %lu", &present) != 1)
+			present = 0;
+	}
+	fclose(file);
+	return present;
+}
+
+static bool probe_hugetlb(void)
+{
+	const char *path = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+	char value[64];
+
+	return !movable_zone() && setting_set(path, "16") &&
+	       setting_get(path, value, sizeof(value)) && atoi(value) >= 16;
+}
+
+static uint64_t find_zero_page(void)
+{
+	volatile char *page = mmap(NULL, PAGE_SIZE, PROT_READ,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t entry;
+
+	if (page == MAP_FAILED)
+		die("cannot map a page");
+	(void)*page;
+	pagemap_read((const void *)page, 1, &entry);
+	munmap((void *)page, PAGE_SIZE);
+	if (!(entry & PM_PRESENT) || !(entry & PM_PFN))
+		die("/proc/self/pagemap does not tell where the zero page is");
+	return entry & PM_PFN;
+}
+
+void sys_probe_kinds(void)
+{
+	char path[120];
+	unsigned int order;
+
+	for (order = 1; order <= PMD_ORDER; order++) {
+		thp_path(path, sizeof(path), order, "enabled");
+		if (setting_exists(path))
+			sys.orders |= 1U << order;
+		thp_path(path, sizeof(path), order, "shmem_enabled");
+		if (setting_exists(path))
+			sys.shmem_orders |= 1U << order;
+	}
+	if (!sys.orders)
+		ktap_diag("no sizes of large anonymous folios in " THP
+			  ": boot Linux 6.8 or later with CONFIG_TRANSPARENT_HUGEPAGE=y");
+	sys.shmem_huge = setting_exists(THP "shmem_enabled");
+	if (!sys.shmem_huge)
+		ktap_diag("no " THP "shmem_enabled: no large folios in memfds");
+
+	sys.zero_pfn = find_zero_page();
+
+	/*
+	 * Nothing may be merged or collapsed behind the back of a comparison.
+	 * khugepaged runs only while the largest size is enabled, which it is in
+	 * one case alone, and there it shall leave tables with holes alone.
+	 */
+	setting_set("/sys/kernel/mm/ksm/run", "0");
+	setting_set(THP "khugepaged/max_ptes_none", "0");
+
+	sys.hugetlb = probe_hugetlb();
+	if (!sys.hugetlb)
+		ktap_diag("no 16 hugetlb pages of 2 MiB: needs CONFIG_HUGETLBFS=y, free memory, and no ZONE_MOVABLE");
+	sys.secretmem = probe_secretmem();
+	if (!sys.secretmem)
+		ktap_diag("no memfd_secret(): boot with secretmem.enable=1");
+	sys.uffd_wp = probe_uffd_wp();
+	if (!sys.uffd_wp)
+		ktap_diag("no write protection by userfaultfd: needs CONFIG_USERFAULTFD=y");
+	sys.key_nowrite = pkey_alloc(0, PKEY_DISABLE_WRITE);
+	sys.key_noaccess = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+	sys.pkeys = sys.key_nowrite >= 0 && sys.key_noaccess >= 0;
+	if (!sys.pkeys)
+		ktap_diag("no protection keys: the CPU has none");
+	sys.tmpfs = anonymous_mount("tmpfs", "huge=always");
+	if (sys.tmpfs < 0)
+		ktap_diag("no tmpfs with huge=always: needs CONFIG_TMPFS=y and a /tmp");
+	sys.ramfs = anonymous_mount("ramfs", NULL);
+	if (sys.ramfs < 0)
+		ktap_diag("no ramfs to be mounted below /tmp");
+}
