@@ -10,16 +10,6 @@
 #include <linux/pgtable.h>
 
 /*
- * A for loop, unrolled; the number of its rounds is a constant, 16 at most. Clang
- * decides by itself, and warns where it was told to and did not.
- */
-#ifdef CONFIG_CC_IS_CLANG
-#define pagerun_unrolled_for	for
-#else
-#define pagerun_unrolled_for	_Pragma("GCC unroll 16") for
-#endif
-
-/*
  * Is a table better scanned by blocks (see pagerun_scan_blocks())? So where
  * pte_batch_hint() answers more than 1, and where the struct pages of a folio
  * need not be neighbours: a pointer to the one behind the last must not even be

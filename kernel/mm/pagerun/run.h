@@ -16,10 +16,11 @@
 #include "compat.h"
 
 /*
- * Entries read between two looks at the limit. With 8, the look and the four
- * advances cost less than one instruction an entry; 16 gain little more.
+ * Entries read between two looks at the limit: see pagerun_note_block(). With 8,
+ * the look and the four advances cost less than one instruction an entry; 16 gain
+ * little more.
  */
-#define PAGERUN_UNROLL	8
+#define PAGERUN_BLOCK	8
 
 /**
  * pagerun_maybe_shared() - can pages of a run be shared with another process?
@@ -65,6 +66,33 @@ static __always_inline bool pagerun_note(const struct pagerun_cursor *at,
 
 	at->slot[nr] = nth_page(at->page, nr);
 	return true;
+}
+
+/*
+ * Note up to @max entries, but one block at most; return how many fit. Written
+ * out, so that each entry's place is a constant; where @max is one too, all looks
+ * at it vanish.
+ */
+static __always_inline unsigned int
+pagerun_note_block(const struct pagerun_cursor *at, unsigned int max)
+{
+	if (max == 0 || !pagerun_note(at, 0))
+		return 0;
+	if (max == 1 || !pagerun_note(at, 1))
+		return 1;
+	if (max == 2 || !pagerun_note(at, 2))
+		return 2;
+	if (max == 3 || !pagerun_note(at, 3))
+		return 3;
+	if (max == 4 || !pagerun_note(at, 4))
+		return 4;
+	if (max == 5 || !pagerun_note(at, 5))
+		return 5;
+	if (max == 6 || !pagerun_note(at, 6))
+		return 6;
+	if (max == 7 || !pagerun_note(at, 7))
+		return 7;
+	return PAGERUN_BLOCK;
 }
 
 /*
@@ -127,7 +155,7 @@ static __always_inline unsigned int pagerun_scan(pte_t *ptep, pte_t pte,
 		.page = page,
 		.slot = pages,
 	};
-	unsigned int i;
+	unsigned int fit;
 
 	VM_WARN_ON_ONCE(!pte_access_permitted(pte, false));
 	VM_WARN_ON_ONCE(!max || max > PTRS_PER_PTE);
@@ -140,21 +168,14 @@ static __always_inline unsigned int pagerun_scan(pte_t *ptep, pte_t pte,
 	*at.slot = page;
 	pagerun_advance(&at, 1);
 
-	while (end - at.slot >= PAGERUN_UNROLL) {
-		pagerun_unrolled_for(i = 0; i < PAGERUN_UNROLL; i++) {
-			if (!pagerun_note(&at, i))
-				return at.slot + i - pages;
-		}
-		pagerun_advance(&at, PAGERUN_UNROLL);
+	while (end - at.slot >= PAGERUN_BLOCK) {
+		fit = pagerun_note_block(&at, PAGERUN_BLOCK);
+		if (fit < PAGERUN_BLOCK)
+			return at.slot + fit - pages;
+		pagerun_advance(&at, PAGERUN_BLOCK);
 	}
-
-	/* Fewer than a block are left: the same, with a look at the limit. */
-	max = end - at.slot;
-	pagerun_unrolled_for(i = 0; i < PAGERUN_UNROLL - 1; i++) {
-		if (i == max || !pagerun_note(&at, i))
-			break;
-	}
-	return at.slot + i - pages;
+	fit = pagerun_note_block(&at, end - at.slot);
+	return at.slot + fit - pages;
 }
 
 #if IS_ENABLED(CONFIG_PAGERUN_KUNIT_TEST)
