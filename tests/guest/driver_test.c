@@ -1110,6 +1110,13 @@ static enum result test_report_errnos(void)
 static enum result test_full_set(void)
 {
 	const uint32_t chunk = 1024;
+	/*
+	 * Above what is mapped next, so that as many pages as a set can hold,
+	 * counted from there, end within user space.
+	 */
+	const size_t above = PAGERUN_TEST_MAX_PAGES * page_size;
+	char *room = mmap(NULL, above, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct pagerun_test_hold held;
 	struct pagerun_test_page page;
 	char *p = map_pages(chunk);
@@ -1117,6 +1124,7 @@ static enum result test_full_set(void)
 	uint32_t i, last;
 	int base;
 
+	CHECK(room != MAP_FAILED && room > p);
 	drain_batches();
 	CHECK_EQ(hold(file, p, 1, PAGERUN_TEST_GET, 0), 1);
 	CHECK_EQ(report_errno(file, 0, 1, &page), 0);
@@ -1150,6 +1158,7 @@ static enum result test_full_set(void)
 	CHECK_EQ(page.refcount, base + 1);
 	CHECK_EQ(release_all(fd), 0);
 	unmap_pages(p, chunk - 1);
+	munmap(room, above);
 	return PASS;
 }
 
