@@ -166,7 +166,7 @@ static void test_deps(const char *no_qemu)
 	shell(format("echo ID=otherlinux >%s/os-release", dir));
 	check("deps: all is there on another distribution", ARGS(os), "deps", NULL, 0, "", 0);
 	check("deps: QEMU is missing on another distribution", ARGS(os, no_qemu), "deps",
-	      NULL, 1, "deps: install 1 things by hand: qemu-system-x86_64", 3);
+	      NULL, 1, "deps: install by hand: qemu-system-x86_64", 3);
 }
 
 static void test_source(void)
@@ -359,8 +359,9 @@ static void test_rows(void)
 		     sum, rows));
 	check("bench: rows that are cut short are noticed", NULL, "bench", ARGS(image), 0,
 	      "is damaged; measures anew", 1);
-	shell(format("sha256sum -c %s", sum));
-	ktap_ok(true, "bench: and the new ones are the old ones to the byte");
+	capture_as(0, ARGS("/usr/bin/sha256sum", "-c", sum), &c);
+	ktap_ok(!c.code, "bench: and the new ones are the old ones to the byte");
+	capture_free(&c);
 }
 
 int main(int argc, char **argv)
