@@ -105,6 +105,7 @@ struct sys {
 	unsigned int orders;	/* bits: anonymous folios of this order */
 	unsigned int shmem_orders;
 	bool shmem_huge;	/* memfd with large folios */
+	bool movable;		/* there is a ZONE_MOVABLE */
 	bool hugetlb;
 	bool secretmem;
 	bool uffd_wp;
@@ -297,7 +298,7 @@ struct call {
 	uint32_t op, flags;
 	bool on_first;		/* first with the switch on, then off */
 	bool off_early;		/* off again while the pages are held */
-	bool count_held;	/* look at the counters while they are held, too */
+	bool count_held;	/* look at nr_foll_pin_* while they are held, too */
 	uint64_t young;		/* draws the pages read before; 0: none */
 };
 
@@ -320,7 +321,7 @@ enum same_how {
 struct answer {
 	int ret;
 	uint32_t count;		/* GUP-fast count, before the call */
-	/* How far the counters went; all in @release without count_held. */
+	/* How far nr_foll_pin_* went; all in @release without count_held. */
 	struct pins hold, release;
 	struct stats stats;	/* how far the statistics went */
 	uint32_t lo, hi;	/* what @held_obs and @after_obs describe */

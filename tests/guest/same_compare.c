@@ -124,7 +124,9 @@ void ask(const struct window *win, const struct call *call, bool on,
 	 struct answer *answer)
 {
 	void *addr = page_at(win, call->page);
-	struct pins before, held, after;
+	/* For get the counters stand still; that is not looked at every time. */
+	const bool counted = call->op == PAGERUN_TEST_PIN || call->count_held;
+	struct pins before = { }, held, after = { };
 	struct stats stats;
 	uint32_t first = 0;
 
@@ -139,7 +141,8 @@ void ask(const struct window *win, const struct call *call, bool on,
 	make_young(win, call, answer->held_map);
 	settle();
 	stats_read(&stats);
-	pins_read(&before);
+	if (counted)
+		pins_read(&before);
 
 	answer->ret = dev_hold(sys.dev, addr, call->nr, call->op, call->flags,
 			       &first);
@@ -156,7 +159,8 @@ void ask(const struct window *win, const struct call *call, bool on,
 	observe(win, answer->lo, answer->hi, answer->held_map, answer->held_obs);
 
 	dev_release(sys.dev);
-	pins_read(&after);
+	if (counted)
+		pins_read(&after);
 	switch_set(false);
 	settle();
 	pagemap_read(win->base, win->nr, answer->after_map);

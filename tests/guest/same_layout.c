@@ -138,7 +138,7 @@ static void put_shmem(const struct window *win, const struct op *op)
 		fill(win, op);
 }
 
-/* A file is filled by its own mapping, at its own place, then mapped as asked. */
+/* A file is filled first, in large folios if it may have them, then mapped. */
 static void put_file(const struct window *win, const struct op *op, int fd)
 {
 	const size_t size = (size_t)(op->c + op->nr) << PAGE_SHIFT;
@@ -170,8 +170,14 @@ static void put_file(const struct window *win, const struct op *op, int fd)
 		if (addr && op->b & LAY_PRIVATE)
 			madvise(addr, (size_t)op->nr << PAGE_SHIFT,
 				MADV_NOHUGEPAGE);
-		for (i = 0; addr && i < op->nr && !(op->b & LAY_EMPTY); i++)
-			peek(page_at(win, op->page + i));
+		/* Writable entries, where a write does not make a copy. */
+		for (i = 0; addr && i < op->nr && !(op->b & LAY_EMPTY); i++) {
+			if (op->b & (LAY_PRIVATE | LAY_READONLY))
+				peek(page_at(win, op->page + i));
+			else
+				poke(page_at(win, op->page + i),
+				     stamp_of(op, op->page + i));
+		}
 	}
 	close(fd);
 }
@@ -274,10 +280,7 @@ static void touch(const struct window *win, const struct op *op)
 	}
 }
 
-/*
- * Only anonymous memory: with more, the call would have to be refused where one
- * VMA of the range is of another kind.
- */
+/* Refused, and passed over, where part of the range is not anonymous memory. */
 static void uffd_wp(struct scene *scene, void *addr, uint32_t nr)
 {
 	struct uffdio_writeprotect wp = {

@@ -123,12 +123,18 @@ static bool wanted(const struct answer *on, const struct want *want,
 static bool one_way(const struct layout *lay, const struct call *call,
 		    const struct want *want, struct why *why)
 {
+	struct want first = *want;
 	struct scene scene;
 	bool ok;
 
+	if (why->bad)
+		return false;
+	/* All memory is moved out of ZONE_MOVABLE first, by the slow path. */
+	if (sys.movable && call->flags & LONG)
+		first.runs = first.pages = -1;
 	scene_make(&scene, lay, 2);
 	ok = twins_alike(&scene, why) && ask_twins(&scene, call, why) &&
-	     wanted(&answers[1], want, why) && twins_content(&scene, why);
+	     wanted(&answers[1], &first, why) && twins_content(&scene, why);
 	/* The first window has now all the history that the call made. */
 	ok = ok && ask_same_memory(&scene.win[0], call, why);
 	scene_end(&scene);
@@ -151,7 +157,7 @@ static bool all_ways(const struct layout *lay, uint32_t page, uint32_t nr,
 			.page = page, .nr = nr,
 			.op = ways[i].op, .flags = ways[i].flags,
 			.on_first = i & 1, .off_early = i & 2,
-			.count_held = i == 4 || i == 7,
+			.count_held = i == 1 || i == 4 || i == 7,
 			.young = page * 31 + i,
 		};
 
@@ -461,9 +467,15 @@ static void wp_by_uffd(struct why *why)
 	layout_add(&lay, OP_UFFD_WP, AT + 7, 1, 0, 0, 0);
 	all_ways(&lay, AT, SIZE, &any, why);
 
-	/* All the others read-only too, so that this bit alone differs. */
+	/*
+	 * All the others read-only too, so that this bit alone differs. No answer
+	 * depends on it, but it is to end a run.
+	 */
 	layout_add(&lay, OP_PROT, AT, SIZE, PROT_READ, 0, 0);
 	all_ways(&lay, AT, SIZE, &any, why);
+	one_way(&lay, &(struct call){
+			.page = AT, .nr = SIZE, .op = PAGERUN_TEST_GET,
+		}, &(struct want){ SIZE, 3, SIZE }, why);
 
 	layout_init(&lay, PMD_PAGES);
 	layout_add(&lay, OP_ANON, 0, PMD_PAGES, PMD_ORDER, 0, 0);

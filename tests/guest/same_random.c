@@ -38,7 +38,7 @@ static void fill_up(struct rng *rng, struct layout *lay, uint32_t page,
 	if (!nr)
 		return;
 	if (nr > 64) {
-		/* Not too much of what is the base's business. */
+		/* Too long for small folios alone. */
 		layout_add(lay, OP_ANON, page, nr, random_order(rng, sys.orders),
 			   0, 1);
 		return;
@@ -70,7 +70,6 @@ static uint32_t random_length(struct rng *rng, unsigned int order, uint32_t max)
 static uint32_t random_segment(struct rng *rng, struct layout *lay,
 			       uint32_t page)
 {
-	const uint32_t left = lay->nr - page;
 	const uint32_t pick = rng_below(rng, 100);
 	uint32_t start = page, nr, flags = 0, first = 0;
 	unsigned int order;
@@ -122,9 +121,6 @@ static uint32_t random_segment(struct rng *rng, struct layout *lay,
 		nr = min_u32(nr, 6);
 	if (kind == OP_HUGETLB && nr > lay->nr - start)
 		return page;
-	/* Populating files is dear. */
-	if (kind >= OP_MEMFD && kind <= OP_RAMFS && order == PMD_ORDER)
-		nr = min_u32(left, nr);
 	fill_up(rng, lay, page, start);
 	layout_add(lay, kind, start, nr, order, flags, first);
 	return start + nr;

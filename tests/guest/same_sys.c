@@ -612,7 +612,7 @@ static bool probe_hugetlb(void)
 	const char *path = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
 	char value[64];
 
-	return !movable_zone() && setting_set(path, "16") &&
+	return !sys.movable && setting_set(path, "16") &&
 	       setting_get(path, value, sizeof(value)) && atoi(value) >= 16;
 }
 
@@ -662,6 +662,7 @@ void sys_probe_kinds(void)
 	setting_set("/sys/kernel/mm/ksm/run", "0");
 	setting_set(THP "khugepaged/max_ptes_none", "0");
 
+	sys.movable = movable_zone();
 	sys.hugetlb = probe_hugetlb();
 	if (!sys.hugetlb)
 		ktap_diag("no 16 hugetlb pages of 2 MiB: needs CONFIG_HUGETLBFS=y, free memory, and no ZONE_MOVABLE");
