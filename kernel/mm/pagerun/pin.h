@@ -78,23 +78,64 @@ struct pagerun_pin_walk {
 	pmd_t *pmdp;		/* where from */
 	pte_t *end;		/* behind the last entry */
 	unsigned int flags;	/* FOLL_* */
+	unsigned int acquired;	/* pins on node @pgdat, not in its statistics yet */
+	struct pglist_data *pgdat;
 };
 
 /*
- * Take one reference to the folio of @page. What does not go the plain way is
- * done again by the base.
+ * Statistics of the node are written once a walk, or when the node changes: all
+ * of it lies on the stack till then, so an NMI that walks a page table in the
+ * middle of this finds nothing half done, and gup_fast() finds them written when
+ * it has to undo.
  */
-static __always_inline struct folio *pagerun_pin_get(struct page *page)
+static void pagerun_pin_flush(struct pagerun_pin_walk *walk)
 {
-	struct folio *folio = page_folio(page);
+	if (walk->acquired)
+		mod_node_page_state(walk->pgdat, NR_FOLL_PIN_ACQUIRED,
+				    walk->acquired);
+	walk->acquired = 0;
+}
 
-	if (likely(folio_ref_count(folio) > 0 && folio_ref_try_add(folio, 1))) {
-		/* Stable only now: it may have been split meanwhile. */
-		if (likely(page_folio(page) == folio))
-			return folio;
-		gup_put_folio(folio, 1, FOLL_GET);
+static __always_inline void pagerun_pin_acquired(struct pagerun_pin_walk *walk,
+						 struct folio *folio,
+						 unsigned int nr)
+{
+	struct pglist_data *pgdat = folio_pgdat(folio);
+
+	if (unlikely(walk->pgdat != pgdat)) {
+		pagerun_pin_flush(walk);
+		walk->pgdat = pgdat;
 	}
-	return try_get_folio(page, 1);
+	walk->acquired += nr;
+}
+
+/*
+ * Add to the refcount of the folio of @page, which was seen to be large or not.
+ * By the time that is done it may have been split, or freed and be another's. Then
+ * exactly that is given back.
+ *
+ * A folio that got GUP_PIN_COUNTING_BIAS by such a mistake looks pinned for a
+ * moment, as any small folio does that has many references.
+ *
+ * What is found the same here is stable if the page is mapped, as the look at its
+ * entry will tell. If it is not, it may be one that the allocator is making into a
+ * folio just now.
+ *
+ * Return: false if nothing is left added; the base may find out why.
+ */
+static __always_inline bool pagerun_pin_get(struct page *page,
+					    struct folio *folio, bool large,
+					    int refs)
+{
+	if (unlikely(folio_ref_count(folio) <= 0) ||
+	    unlikely(!folio_ref_try_add(folio, refs)))
+		return false;
+
+	if (likely(page_folio(page) == folio && folio_test_large(folio) == large))
+		return true;
+
+	gup_put_folio(folio, refs, FOLL_GET);
+	return false;
 }
 
 /*
@@ -160,7 +201,7 @@ static unsigned int pagerun_pin_exclusive(struct page **pages, unsigned int nr,
  * caller's reference is given back.
  */
 static noinline unsigned int
-pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
+pagerun_pin_run(struct pagerun_pin_walk *walk, struct folio *folio,
 		pte_t *ptep, pte_t pte, struct page **pages)
 {
 	const unsigned int flags = walk->flags;
@@ -188,7 +229,7 @@ pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
 	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
 		/* The base has counted what it gives back. */
 		if (flags & FOLL_PIN)
-			node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, 1);
+			pagerun_pin_acquired(walk, folio, 1);
 		gup_put_folio(folio, 1, flags);
 		return 0;
 	}
@@ -221,18 +262,20 @@ pagerun_pin_run(const struct pagerun_pin_walk *walk, struct folio *folio,
 			atomic_add(nr - 1, &folio->_pincount);
 	}
 	if (flags & FOLL_PIN)
-		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, nr);
+		pagerun_pin_acquired(walk, folio, nr);
 	folio_set_referenced(folio);
 	return nr;
 }
 
 /*
- * Take one page of a small folio, to which the caller holds one reference. The
- * order of the steps is that of pagerun_pin_run(). If the page cannot be taken,
- * the caller's reference is given back.
+ * Take one page of a small folio, to which the caller has added what @flags ask
+ * for: one locked operation, where the base needs two for a pin. An atomic
+ * operation that succeeded on a condition and returns so is a full barrier: pin
+ * first, look at the entry later, as in pagerun_pin_run(). If the page cannot be
+ * taken, what was added is given back.
  */
 static __always_inline bool
-pagerun_pin_small(const struct pagerun_pin_walk *walk, struct folio *folio,
+pagerun_pin_small(struct pagerun_pin_walk *walk, struct folio *folio,
 		  pte_t *ptep, pte_t pte)
 {
 	const unsigned int flags = walk->flags;
@@ -240,17 +283,21 @@ pagerun_pin_small(const struct pagerun_pin_walk *walk, struct folio *folio,
 	if (flags & FOLL_PIN) {
 		if (unlikely((flags & FOLL_LONGTERM) &&
 			     !folio_is_longterm_pinnable(folio))) {
-			gup_put_folio(folio, 1, FOLL_GET);
+			gup_put_folio(folio, GUP_PIN_COUNTING_BIAS, FOLL_GET);
 			return false;
 		}
-		folio_ref_add(folio, GUP_PIN_COUNTING_BIAS - 1);
-		/* Pin first, look at the entry later: as in pagerun_pin_run(). */
-		smp_mb__after_atomic();
-		node_stat_mod_folio(folio, NR_FOLL_PIN_ACQUIRED, 1);
+		pagerun_pin_acquired(walk, folio, 1);
 	}
 
 	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
-		gup_put_folio(folio, 1, flags);
+		/*
+		 * Not gup_put_folio(.., 1, flags): it would look at the size
+		 * again, and if the entry has changed that may have, too.
+		 */
+		if (flags & FOLL_PIN)
+			node_stat_mod_folio(folio, NR_FOLL_PIN_RELEASED, 1);
+		gup_put_folio(folio, flags & FOLL_PIN ? GUP_PIN_COUNTING_BIAS : 1,
+			      FOLL_GET);
 		return false;
 	}
 
@@ -283,6 +330,7 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 		   unsigned long end, unsigned int flags, struct page **pages,
 		   int *nr)
 {
+	const int small_refs = flags & FOLL_PIN ? GUP_PIN_COUNTING_BIAS : 1;
 	struct pagerun_pin_walk walk = { .pmd = pmd, .pmdp = pmdp, .flags = flags };
 	unsigned int nr_runs = 0, nr_run_pages = 0, run;
 	struct page **slot = pages + *nr;
@@ -312,11 +360,10 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 		if (pagerun_pin_unknown_page(page, flags))
 			goto fallback;
 
-		folio = pagerun_pin_get(page);
-		if (unlikely(!folio))
-			goto abort;
-
+		folio = page_folio(page);
 		if (folio_test_large(folio)) {
+			if (!pagerun_pin_get(page, folio, true, 1))
+				goto fallback;
 			run = pagerun_pin_run(&walk, folio, ptep, pte, slot);
 			if (!run)
 				goto abort;
@@ -326,6 +373,8 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 			nr_run_pages += run;
 			nr_runs++;
 		} else {
+			if (!pagerun_pin_get(page, folio, false, small_refs))
+				goto fallback;
 			if (!pagerun_pin_small(&walk, folio, ptep, pte))
 				goto abort;
 			*slot = page;
@@ -337,6 +386,7 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 out:
 	*nr += ptep - first;
 	pte_unmap(first);
+	pagerun_pin_flush(&walk);
 	pagerun_account(PAGERUN_PIN, nr_runs, nr_run_pages, ret != end);
 	return ret;
 fallback:
