@@ -256,6 +256,23 @@ kbuild_environment()
 		KBUILD_OUTPUT KCONFIG_CONFIG KCONFIG_ALLCONFIG
 }
 
+need_qemu()
+{
+	command -v qemu-system-x86_64 >/dev/null ||
+		die "qemu-system-x86_64 is not installed; lab/deps installs it"
+}
+
+# rows_depend_on IMAGE DRIVER: all that the rows of a guest depend on but what it
+# is told to run, to be hashed.
+rows_depend_on()
+{
+	cat "$1/kernel.json"
+	hash_file "$2"
+	hash_file "$top/tool/pagerun"
+	hash_file "$top/lab/boot"
+	qemu-system-x86_64 --version
+}
+
 # build_tool: tool/pagerun, static, for the host and for the guest.
 build_tool()
 {

@@ -141,7 +141,7 @@ static const char *path_without_qemu(void)
 /* No option of that name, and help, of every script. */
 static const char *const scripts[] = {
 	"bench", "boot", "compare", "deps", "driver", "headers", "hooks-check", "kernel",
-	"series", "source",
+	"selftest", "series", "source",
 };
 
 static void test_usage(void)
@@ -311,6 +311,61 @@ static void test_boot_usage(const char *no_qemu)
 	      "KSRC=/nowhere: no such folder", 1);
 }
 
+/*
+ * A sham source with three selftests: one that builds, one that lacks a library,
+ * one that is broken.
+ */
+static const char *make_sham_selftests(void)
+{
+	shell(format("d=%s/selftests; cp -r %s/sham $d; rm -rf $d/.config; cd $d\n"
+		     "t=tools/testing/selftests; mkdir -p $t/mm $t/x86 tools/include/uapi lib\n"
+		     "touch $t/kselftest.h $t/kselftest_harness.h $t/lib.mk mm/gup_test.h lib/test_hmm_uapi.h\n"
+		     "cat >>Makefile <<'END'\n"
+		     "headers_install:\n"
+		     "\tmkdir -p $(INSTALL_HDR_PATH)/include\n"
+		     "END\n"
+		     "cat >$t/mm/Makefile <<'END'\n"
+		     "TEST_GEN_FILES = one two three\n"
+		     "$(OUTPUT)/one:\n"
+		     "\tcp /bin/true $@\n"
+		     "$(OUTPUT)/two:\n"
+		     "\techo 'two.c:1:10: fatal error: numa.h: No such file or directory'; false\n"
+		     "$(OUTPUT)/three:\n"
+		     "\techo 'three.c:1: error: sham'; false\n"
+		     "END\n", dir, dir));
+	return format("KSRC=%s/selftests", dir);
+}
+
+static void test_selftest(const char *no_qemu)
+{
+	const char *sham = format("KSRC=%s/sham", dir), *source;
+
+	check("selftest: no kernel", NULL, "selftest", NULL, 2, "say base or patched", 1);
+	check("selftest: a kernel that is not there", NULL, "selftest", ARGS("mended", "cow"), 2,
+	      "unknown variant mended", 1);
+	check("selftest: no program", NULL, "selftest", ARGS("base"), 2,
+	      "lab/selftest --list shows what there is", 1);
+	check("selftest: an argument with a blank", NULL, "selftest", ARGS(image, "cow", "a b"), 2,
+	      "'a b'", 1);
+	check("selftest: runs from a file that is not there", NULL, "selftest",
+	      ARGS("--each", "/nowhere", image, "cow"), 2, "there is no file /nowhere", 1);
+	check("selftest: CPUs by the insn clock", NULL, "selftest",
+	      ARGS("--mode", "insn", "--smp", "2", image, "cow"), 2, "insn has one CPU", 1);
+	check("selftest: a source without selftests", ARGS(sham), "selftest", ARGS("--list"), 1,
+	      "has no mm selftests", 2);
+	source = make_sham_selftests();
+	check("selftest: a program that is not there", ARGS(source), "selftest",
+	      ARGS(image, "no_such"), 2,
+	      "there is no selftest no_such; lab/selftest --list shows what there is", 2);
+	check("selftest: a program that lacks a library", ARGS(source), "selftest",
+	      ARGS(image, "two"), 1,
+	      "two needs libnuma, which is not installed: apt-get install libnuma-dev", 2);
+	check("selftest: a program that does not build", ARGS(source), "selftest",
+	      ARGS(image, "three"), 1, "three of this kernel source does not build", 2);
+	check("selftest: QEMU is missing", ARGS(source, no_qemu), "selftest", ARGS(image, "one"), 1,
+	      "qemu-system-x86_64 is not installed; lab/deps installs it", 1);
+}
+
 /* Guests that end badly. What is said is at most 20 lines of console and one. */
 static const struct {
 	const char *how, *timeout;
@@ -376,7 +431,7 @@ int main(int argc, char **argv)
 		err(2, "%s: lab/kernel prints what to give here", argv[2]);
 	if (!mkdtemp(dir))
 		err(2, "%s", dir);
-	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 12 + ARRAY_SIZE(guests) + 1 + 4);
+	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 12 + 11 + ARRAY_SIZE(guests) + 1 + 4);
 	no_qemu = path_without_qemu();
 	make_sham();
 	test_usage();
@@ -384,6 +439,7 @@ int main(int argc, char **argv)
 	test_source();
 	test_kernel();
 	test_boot_usage(no_qemu);
+	test_selftest(no_qemu);
 	test_guests();
 	test_rows();
 	shell(format("rm -rf %s", dir));
