@@ -62,15 +62,22 @@ struct bench_env {
  * @name: after "pagerun bench"
  * @summary: one line for the help
  * @in_all: whether "all" runs it: not if another one gives the same rows
+ * @fixed_size: --size and --pages-per-call mean nothing to it
  * @each_case: calls @fn for the name of each case, without geometry
  * @run: measures; returns PR_OK, or PR_FAIL after one line on stderr
+ * @verdict: says on stderr what its rows mean; returns PR_OK, or PR_FAIL where
+ *	that is bad; NULL: there is none
+ * @infer: says on stderr what can be told where @run cannot, for lack of root or
+ *	of the driver; NULL: nothing
  */
 struct bench {
 	const char *name;
 	const char *summary;
-	bool in_all;
+	bool in_all, fixed_size;
 	void (*each_case)(void (*fn)(const char *name, void *data), void *data);
 	int (*run)(const struct bench_env *env);
+	int (*verdict)(const struct run *run);
+	void (*infer)(void);
 };
 
 extern const struct bench *const benches[];
@@ -78,5 +85,6 @@ extern const size_t nr_benches;
 
 extern const struct bench bench_pin;
 extern const struct bench bench_unpin;
+extern const struct bench bench_nullmap;
 
 #endif /* BENCH_H */

@@ -8,6 +8,7 @@
 const struct bench *const benches[] = {
 	&bench_pin,
 	&bench_unpin,
+	&bench_nullmap,
 };
 
 const size_t nr_benches = ARRAY_SIZE(benches);

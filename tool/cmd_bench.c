@@ -32,6 +32,7 @@ struct bench_args {
 	bool named;			/* all or one of them was named */
 	const char *json;
 	bool list;
+	bool sized;			/* --size or --pages-per-call is there */
 };
 
 static const struct argp_option bench_argp_options[] = {
@@ -47,7 +48,7 @@ static const struct argp_option bench_argp_options[] = {
 	{ "pages-per-call", OPT_PAGES, "N", 0,
 	  "Pages that one call takes (default: all of the memory)", 0 },
 	{ "threads", OPT_THREADS, "LIST", 0,
-	  "Measure with so many threads side by side, e.g. 1,8 (each 1 to 256)", 0 },
+	  "Measure with so many threads side by side, e.g. 1,8 (each 1 to 256; default: the calling thread alone, for nullmap 1,8,32,128)", 0 },
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
 	  "insn: guest instructions, in QEMU with -icount alone; wall: nanoseconds; auto: insn where it can be proven, else wall (default)", 0 },
 	{ 0 },
@@ -157,6 +158,9 @@ static void check_together(struct argp_state *state,
 	uint64_t pages = args->opt.size / PAGE_BYTES;
 	unsigned int i;
 
+	if (args->sized && args->bench && args->bench->fixed_size)
+		usage_error(state, "%s knows no --size or --pages-per-call: its memory has one size",
+			    args->bench->name);
 	if (args->opt.pages_per_call > pages)
 		usage_error(state, "--pages-per-call: '%u' is not a number from 1 to %u, the pages of --size",
 			    args->opt.pages_per_call, (unsigned int)pages);
@@ -194,10 +198,12 @@ static error_t parse_bench(int key, char *arg, struct argp_state *state)
 				&opt->size))
 			usage_error(state, "--size: '%s' is not a multiple of 2M from 2M to 4G",
 				    arg);
+		args->sized = true;
 		return 0;
 	case OPT_PAGES:
 		parse_number(state, "--pages-per-call", arg,
 			     PAGERUN_TEST_MAX_PAGES, &opt->pages_per_call);
+		args->sized = true;
 		return 0;
 	case OPT_CLOCK:
 		opt->clock = parse_clock(state, arg);
@@ -254,11 +260,19 @@ static const char bench_doc[] =
 	"Another --size or --pages-per-call shows in the names of the cases, as "
 	"do --threads. A case whose kind of memory cannot be had here is skipped; "
 	"the reason and what to do is told on stderr.\n\n"
+	"nullmap counts how many of 512 pages get_user_pages_fast_only() takes, and "
+	"times pin_user_pages_fast() of them in threads, where the clock is wall: "
+	"pages that the driver mapped, whose ->mapping is NULL, and anonymous ones as "
+	"the control. What that means is told on stderr, PASS or FAIL; FAIL of "
+	"\"bench nullmap\" is exit code 1, but with --json, which records a run, the "
+	"verdict is in the rows and the exit code is 0. Where it cannot measure, it "
+	"tells what the kernel's release says.\n\n"
 	"Examples:\n"
 	"  pagerun bench pin\n"
 	"  pagerun bench pin --json base.json\n"
 	"  pagerun bench pin --case 'pin/*' --threads 1,8 --repeat 9\n"
-	"  pagerun bench unpin --size 1G --json -\n\n"
+	"  pagerun bench unpin --size 1G --json -\n"
+	"  pagerun bench nullmap --threads 1,16\n\n"
 	PR_EXIT_CODES_DOC;
 
 static const struct argp bench_argp = {
@@ -298,8 +312,8 @@ static int list_cases(const struct bench_args *args)
 	return PR_OK;
 }
 
-/* Whether all that measuring needs is here, and which clock it uses. */
-static int check_system(struct bench_args *args)
+/* Whether we may use the driver, and it is there. */
+static int check_driver(void)
 {
 	int ret, fd;
 
@@ -308,9 +322,20 @@ static int check_system(struct bench_args *args)
 		return PR_SKIP;
 	}
 	ret = driver_open(&fd);
+	if (!ret)
+		close(fd);
+	return ret;
+}
+
+/* Whether all that measuring needs is here, and which clock it uses. */
+static int check_system(struct bench_args *args)
+{
+	int ret = check_driver();
+
+	if (ret == PR_SKIP && args->bench && args->bench->infer)
+		args->bench->infer();
 	if (ret)
 		return ret;
-	close(fd);
 	if (sysconf(_SC_PAGESIZE) != PAGE_BYTES) {
 		warnx("only 4 KiB pages can be measured: boot a kernel that has them");
 		return PR_SKIP;
@@ -319,24 +344,21 @@ static int check_system(struct bench_args *args)
 			    &args->opt.clock);
 }
 
-static int write_results(const struct run *run, const char *path)
+/*
+ * Say what the rows mean. It is the answer where that benchmark was named, and
+ * not where rows are recorded.
+ */
+static int judge(const struct bench_args *args, const struct run *run)
 {
-	json_t *json;
 	int ret = PR_OK;
+	size_t i;
 
-	if (!path || strcmp(path, "-")) {
-		kernel_print("kernel", run->kernel);
-		ret = run_print(run);
-	}
-	if (!path || ret)
-		return ret;
-	json = run_to_json(run);
-	if (!json) {
-		warnx("out of memory for the JSON");
-		return PR_FAIL;
-	}
-	ret = json_file_save(path, json);
-	json_decref(json);
+	/* stdout first, as a terminal shows both. */
+	fflush(stdout);
+	for (i = 0; i < nr_benches; i++)
+		if (bench_chosen(args, i) && benches[i]->verdict &&
+		    benches[i]->verdict(run) && args->bench && !args->json)
+			ret = PR_FAIL;
 	return ret;
 }
 
@@ -391,7 +413,9 @@ int cmd_bench(int argc, char **argv)
 	run.kernel = run.tool ? kernel_describe() : NULL;
 	ret = run.kernel ? run_benches(&args, &run) : PR_FAIL;
 	if (!ret)
-		ret = write_results(&run, args.json);
+		ret = run_write(&run, args.json);
+	if (!ret)
+		ret = judge(&args, &run);
 	run_free(&run);
 	return ret;
 }

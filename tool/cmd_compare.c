@@ -105,7 +105,10 @@ static const char compare_doc[] =
 	"  pagerun compare base.json new.json --json compare.json\n"
 	"  pagerun compare base.json new.json --targets targets.json\n"
 	"  pagerun compare base.json new.json --gate figures.json --key 6.12/gcc-12\n\n"
-	"--targets reads {\"rows\":[{\"case\":\"pin/64k\",\"min_ratio\":6}]}.\n\n"
+	"--targets reads {\"rows\":[{\"case\":\"pin/64k\",\"min_ratio\":6}]}; in place "
+	"of min_ratio, \"min_new\":512 is a goal for the new value, and "
+	"\"max_of\":\"pin/4k\",\"factor\":1.3 one relative to the new value of "
+	"another case.\n\n"
 	PR_EXIT_CODES_DOC;
 
 static const struct argp compare_argp = {

@@ -5,6 +5,7 @@
 const struct command commands[] = {
 	{ "bench",   "measure what the running kernel does", cmd_bench },
 	{ "compare", "put the results of two kernels side by side", cmd_compare },
+	{ "merge",   "join the results of several runs of one kernel", cmd_merge },
 	{ "show",    "print the results of one run as a table", cmd_show },
 };
 

@@ -13,29 +13,12 @@
 /* False, after one line on stderr, if the two cannot be put side by side. */
 static bool comparable(const struct row *base, const struct row *new)
 {
-	const char *what, *a, *b;
+	struct row_difference d;
 
-	if (strcmp(base->clock, new->clock)) {
-		what = "clock";
-		a = base->clock;
-		b = new->clock;
-	} else if (strcmp(base->unit, new->unit)) {
-		what = "unit";
-		a = base->unit;
-		b = new->unit;
-	} else if (strcmp(base->bench, new->bench)) {
-		what = "bench";
-		a = base->bench;
-		b = new->bench;
-	} else if (base->less != new->less) {
-		what = "better";
-		a = base->less ? "less" : "more";
-		b = new->less ? "less" : "more";
-	} else {
+	if (!row_differs(base, new, &d))
 		return true;
-	}
 	warnx("%s: its %s is '%s' in the base and '%s' in the new file: measure both the same way",
-	      base->name, what, a, b);
+	      base->name, d.what, d.a, d.b);
 	return false;
 }
 
@@ -188,8 +171,8 @@ static void add_pair(struct table *table, const struct pair *pair)
 	table_add(table, "%s", pair->base->bench);
 	table_add(table, "%s", pair->base->name);
 	table_add(table, "%s", pair->base->unit);
-	table_add_value(table, pair->base->value);
-	table_add_value(table, pair->new->value);
+	row_add_value(table, pair->base, pair->base->value);
+	row_add_value(table, pair->new, pair->new->value);
 	if (pair->has_ratio)
 		table_add(table, "%.2fx", pair->ratio);
 	else
@@ -205,7 +188,7 @@ int comparison_print(const struct comparison *c, const struct targets *targets)
 	size_t columns = targets ? ARRAY_SIZE(head) : ARRAY_SIZE(head) - 1, i;
 	struct table *table = table_new(columns, align);
 	bool ok = false;
-	char goal[64];
+	char goal[TARGETS_WORD];
 
 	if (table) {
 		for (i = 0; i < columns; i++)
@@ -214,8 +197,8 @@ int comparison_print(const struct comparison *c, const struct targets *targets)
 			add_pair(table, &c->pairs[i]);
 			if (targets)
 				table_add(table, "%s",
-					  targets_word(targets, &c->pairs[i],
-						       goal, sizeof(goal)));
+					  targets_word(targets, c, &c->pairs[i],
+						       goal));
 		}
 		kernel_print("base", c->base.kernel);
 		kernel_print("new", c->new.kernel);

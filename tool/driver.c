@@ -76,3 +76,17 @@ int driver_time(int fd, const struct take *take, const void *addr,
 	};
 	return 0;
 }
+
+int driver_count(int fd, const void *addr, uint32_t nr_pages, uint32_t *taken)
+{
+	struct pagerun_test_count count = {
+		.addr = (uintptr_t)addr,
+		.nr_pages = nr_pages,
+		.flags = PAGERUN_TEST_WRITE,
+	};
+
+	if (ioctl(fd, PAGERUN_TEST_COUNT, &count))
+		return errno;
+	*taken = count.taken;
+	return 0;
+}

@@ -49,4 +49,14 @@ struct take_time {
 int driver_time(int fd, const struct take *take, const void *addr,
 		uint32_t nr_pages, uint32_t rounds, struct take_time *out);
 
+/**
+ * driver_count() - how many pages of a range get_user_pages_fast_only() takes
+ * @addr: start of the range
+ * @nr_pages: its length
+ * @taken: filled; taken for writing, and released again
+ *
+ * Return: 0 or an errno.
+ */
+int driver_count(int fd, const void *addr, uint32_t nr_pages, uint32_t *taken);
+
 #endif /* DRIVER_H */

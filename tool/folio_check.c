@@ -40,11 +40,15 @@ static ssize_t read_entries(int fd, uint64_t first, uint64_t *entries,
 	return (ssize_t)(used / sizeof(*entries));
 }
 
-/* Turn pagemap entries into PFNs, in place. */
-static int to_pfns(uint64_t *entries, unsigned int nr, struct why *why)
+/* The PFNs of @nr pages from page @first of the address space. */
+static int load_pfns(int pagemap, uint64_t first, uint64_t *entries, size_t nr,
+		     struct why *why)
 {
-	unsigned int i;
+	size_t i;
 
+	if (read_entries(pagemap, first, entries, nr) != (ssize_t)nr)
+		return why_set(why, "cannot read /proc/self/pagemap (%s): run as root",
+			       strerror(errno));
 	for (i = 0; i < nr; i++) {
 		if (!(entries[i] & PM_PRESENT))
 			return why_set(why, "memory was swapped out: free some, or use a smaller --size");
@@ -91,16 +95,17 @@ static int check_all(int pagemap, int kpageflags, const void *addr, size_t size,
 	uint64_t pfns[MAX_FOLIO_PAGES], flags[MAX_FOLIO_PAGES + 1];
 	uint64_t first = (uintptr_t)addr / PAGE_BYTES;
 	size_t nr = size / PAGE_BYTES / pages, good = 0, i;
+	size_t batch = MAX_FOLIO_PAGES / pages, in_batch;
 	int ret;
 
 	for (i = 0; i < nr; i++) {
-		if (read_entries(pagemap, first + i * pages, pfns, pages) !=
-		    (ssize_t)pages)
-			return why_set(why, "cannot read /proc/self/pagemap (%s): run as root",
-				       strerror(errno));
-		if (to_pfns(pfns, pages, why))
+		in_batch = i % batch * pages;
+		/* As many folios at once as fit: small ones are many. */
+		if (!in_batch &&
+		    load_pfns(pagemap, first + i * pages, pfns,
+			      (nr - i < batch ? nr - i : batch) * pages, why))
 			return -1;
-		ret = is_folio(kpageflags, pfns, flags, pages, why);
+		ret = is_folio(kpageflags, pfns + in_batch, flags, pages, why);
 		if (ret < 0)
 			return -1;
 		good += (size_t)ret;

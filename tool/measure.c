@@ -2,6 +2,7 @@
 #include <err.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,11 +10,15 @@
 
 #include "measure.h"
 #include "pagerun.h"
+#include "stats.h"
 
-/* How long a thread's sample is to take at least, and in rounds. */
+/*
+ * How long a thread's sample is to take with a CPU of its own, and how many rounds
+ * it has. Threads that share CPUs take less each, so that all together end in time.
+ */
 #define SAMPLE_NS	50000000ULL
 #define MIN_ROUNDS	8U
-#define MAX_ROUNDS	(1U << 20)
+#define MAX_ROUNDS	(1U << 14)
 
 /* Ticks are at multiples of this, or of a part of it, whatever HZ is. */
 #define TICK_NS		10000000L
@@ -135,19 +140,21 @@ struct gate {
 /**
  * struct worker - one thread
  * @warm_ns: of its first round, all included
- * @times: opt->repeat of them
+ * @take, @release: ns of each round of a sample
+ * @times: opt->repeat of them, each the median round of a sample
  * @err: errno of its first failure; it goes on through the barriers then
  */
 struct worker {
 	pthread_t thread;
 	const struct bench_options *opt;
-	const struct take *take;
+	const struct take *how;
 	const struct memory *memory;
 	struct gate *gate;
 	struct worker *all;
 	unsigned int nr;
 	int fd;
 	uint64_t warm_ns;
+	double *take, *release;
 	struct take_time *times;
 	int err;
 };
@@ -172,28 +179,75 @@ static void set_gate(struct gate *gate, int state)
 	pthread_mutex_unlock(&gate->lock);
 }
 
+static unsigned int usable_cpus(void)
+{
+	cpu_set_t set;
+
+	/* More than a cpu_set_t holds is an error: then each thread has one. */
+	return sched_getaffinity(0, sizeof(set), &set) ?
+	       BENCH_MAX_THREADS : (unsigned int)CPU_COUNT(&set);
+}
+
 /* Rounds for a sample, from the slowest thread's first round. */
 static uint32_t choose_rounds(const struct worker *all, unsigned int nr)
 {
-	uint64_t slowest = 1, rounds;
-	unsigned int i;
+	unsigned int cpus = usable_cpus(), i;
+	uint64_t slowest = 1, rounds, ns = SAMPLE_NS;
 
 	for (i = 0; i < nr; i++)
 		if (all[i].warm_ns > slowest)
 			slowest = all[i].warm_ns;
-	rounds = SAMPLE_NS / slowest + 1;
+	if (nr > cpus)
+		ns = ns * cpus / nr;
+	rounds = ns / slowest + 1;
 	if (rounds < MIN_ROUNDS)
 		return MIN_ROUNDS;
 	return rounds > MAX_ROUNDS ? MAX_ROUNDS : (uint32_t)rounds;
 }
 
-static void work(struct worker *w, uint32_t rounds, struct take_time *time)
+static void take_round(struct worker *w, struct take_time *time)
 {
 	uint32_t pages = (uint32_t)(w->memory->size / PAGE_BYTES);
 
 	if (!w->err)
-		w->err = driver_time(w->fd, w->take, w->memory->addr, pages,
-				     rounds, time);
+		w->err = driver_time(w->fd, w->how, w->memory->addr, pages, 1,
+				     time);
+}
+
+static void make_room(struct worker *w)
+{
+	w->take = calloc(w->gate->rounds, sizeof(*w->take));
+	w->release = calloc(w->gate->rounds, sizeof(*w->release));
+	if (!w->err && (!w->take || !w->release))
+		w->err = ENOMEM;
+}
+
+/*
+ * The median, not the mean: a round in which the thread lost its CPU, to another
+ * one of ours or to a neighbour of the machine, says nothing about the call.
+ */
+static void take_sample(struct worker *w, struct take_time *out)
+{
+	uint32_t rounds = w->gate->rounds, i;
+	struct stats take, release;
+	struct take_time time;
+
+	for (i = 0; i < rounds; i++) {
+		take_round(w, &time);
+		if (w->err)
+			return;
+		w->take[i] = (double)time.take_ns;
+		w->release[i] = (double)time.release_ns;
+	}
+	if (!stats_of(w->take, rounds, &take) ||
+	    !stats_of(w->release, rounds, &release)) {
+		w->err = ENOMEM;
+		return;
+	}
+	*out = (struct take_time) {
+		.take_ns = (uint64_t)take.median,
+		.release_ns = (uint64_t)release.median,
+	};
 }
 
 static void *worker_main(void *data)
@@ -204,14 +258,16 @@ static void *worker_main(void *data)
 
 	if (!pass_gate(w->gate))
 		return NULL;
-	work(w, 1, &warm);
+	take_round(w, &warm);
 	w->warm_ns = warm.take_ns + warm.release_ns;
 	pthread_barrier_wait(&w->gate->barrier);
 	if (w == w->all)
 		w->gate->rounds = choose_rounds(w->all, w->nr);
+	pthread_barrier_wait(&w->gate->barrier);
+	make_room(w);
 	for (i = 0; i < w->opt->repeat; i++) {
 		pthread_barrier_wait(&w->gate->barrier);
-		work(w, w->gate->rounds, &w->times[i]);
+		take_sample(w, &w->times[i]);
 	}
 	return NULL;
 }
@@ -221,6 +277,8 @@ static void free_workers(struct worker *workers, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
+		free(workers[i].take);
+		free(workers[i].release);
 		free(workers[i].times);
 		if (workers[i].fd >= 0)
 			close(workers[i].fd);
@@ -238,7 +296,7 @@ static int prepare_workers(struct worker *workers, struct gate *gate,
 
 	for (i = 0; i < nr; i++)
 		workers[i] = (struct worker) {
-			.opt = opt, .take = take, .memory = &pieces[i],
+			.opt = opt, .how = take, .memory = &pieces[i],
 			.gate = gate, .all = workers, .nr = nr, .fd = -1,
 		};
 	for (i = 0; i < nr; i++) {
@@ -279,13 +337,12 @@ static int run_workers(struct worker *workers, struct gate *gate,
 	}
 	for (i = 0; i < nr; i++)
 		if (workers[i].err)
-			return take_failed(workers[i].take, workers[i].err);
+			return take_failed(workers[i].how, workers[i].err);
 	return PR_OK;
 }
 
-static int collect(const struct worker *workers, const struct gate *gate,
-		   const struct bench_options *opt, unsigned int nr,
-		   struct samples *samples)
+static int collect(const struct worker *workers, const struct bench_options *opt,
+		   unsigned int nr, struct samples *samples)
 {
 	unsigned int i, j;
 	double pages;
@@ -296,8 +353,7 @@ static int collect(const struct worker *workers, const struct gate *gate,
 		return ret;
 	for (i = 0; i < opt->repeat; i++) {
 		for (j = 0; j < nr; j++) {
-			pages = (double)(workers[j].memory->size / PAGE_BYTES) *
-				gate->rounds;
+			pages = (double)(workers[j].memory->size / PAGE_BYTES);
 			samples_set(samples, (size_t)i * nr + j,
 				    &workers[j].times[i], opt->clock, pages);
 		}
@@ -327,7 +383,7 @@ int measure_threads(const struct bench_options *opt, const struct take *take,
 	if (!ret)
 		ret = run_workers(workers, &gate, nr);
 	if (!ret)
-		ret = collect(workers, &gate, opt, nr, samples);
+		ret = collect(workers, opt, nr, samples);
 	free_workers(workers, nr);
 	pthread_barrier_destroy(&gate.barrier);
 	return ret;

@@ -37,8 +37,8 @@ int measure_alone(const struct bench_options *opt, const struct take *take,
  * @pieces: @nr pieces of memory, one a thread
  * @samples: filled with opt->repeat samples of each thread, as it saw them
  *
- * Each thread has an open file of its own. A sample is many rounds, as many
- * for each thread, and all threads start each sample together.
+ * Each thread has an open file of its own. A sample is the median of many rounds,
+ * as many for each thread, and all threads start each sample together.
  */
 int measure_threads(const struct bench_options *opt, const struct take *take,
 		    const struct memory *pieces, unsigned int nr,

@@ -149,6 +149,9 @@ int memory_check(const struct memory_kind *kind, const struct memory *memory,
 {
 	if (folio_check(memory->addr, memory->size, kind->pages, why))
 		return -1;
+	/* A smaller folio cannot be mapped by a PMD, so there is no need to ask. */
+	if (kind->pages * PAGE_BYTES < MEMORY_STEP)
+		return 0;
 	return folio_check_mapping(memory->addr, memory->size, kind->pmd, why);
 }
 
@@ -164,18 +167,25 @@ static int check_pieces(const struct memory_kind *kind,
 	return PR_OK;
 }
 
+int memory_room(unsigned int nr, size_t size, struct why *why)
+{
+	uint64_t free_bytes = available();
+
+	/* A sixteenth more for page tables and page arrays. */
+	if (free_bytes / nr >= size + size / 16)
+		return PR_OK;
+	why_set(why, "needs %zu MiB of memory, %" PRIu64 " MiB are available: use a smaller --size or fewer --threads",
+		(size_t)nr * (size >> 20), free_bytes >> 20);
+	return PR_SKIP;
+}
+
 int memory_get(const struct memory_kind *kind, struct memory *pieces,
 	       unsigned int nr, size_t size, struct why *why)
 {
-	uint64_t free_bytes = available();
 	int try, ret = PR_SKIP;
 
-	/* A sixteenth more for page tables and page arrays. */
-	if (free_bytes / nr < size + size / 16) {
-		why_set(why, "needs %zu MiB of memory, %" PRIu64 " MiB are available: use a smaller --size or fewer --threads",
-			(size_t)nr * (size >> 20), free_bytes >> 20);
+	if (memory_room(nr, size, why))
 		return PR_SKIP;
-	}
 	for (try = 0; try < TRIES; try++) {
 		/* A failure to compact shows in what comes next. */
 		if (try)

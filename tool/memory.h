@@ -54,6 +54,14 @@ struct memory {
 int memory_get(const struct memory_kind *kind, struct memory *pieces,
 	       unsigned int nr, size_t size, struct why *why);
 
+/**
+ * memory_room() - whether there is memory for @nr pieces of @size bytes
+ * @why: filled if not
+ *
+ * Return: PR_OK or PR_SKIP.
+ */
+int memory_room(unsigned int nr, size_t size, struct why *why);
+
 /* Whether the memory is of that kind (still): 0, or -1 with @why filled. */
 int memory_check(const struct memory_kind *kind, const struct memory *memory,
 		 struct why *why);

@@ -45,6 +45,7 @@ extern const size_t nr_commands;
 
 int cmd_bench(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 
 /* The life of process 1 in the lab's guest; does not return. */

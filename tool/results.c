@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs in memory, and as tables and JSON; results_load.c reads them. */
 #include <err.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_file.h"
 #include "pagerun.h"
 #include "results.h"
 #include "stats.h"
@@ -71,6 +73,25 @@ int run_add(struct run *run, const struct row *row)
 	return PR_OK;
 }
 
+bool row_differs(const struct row *a, const struct row *b,
+		 struct row_difference *out)
+{
+	if (strcmp(a->clock, b->clock))
+		*out = (struct row_difference){ "clock", a->clock, b->clock };
+	else if (strcmp(a->unit, b->unit))
+		*out = (struct row_difference){ "unit", a->unit, b->unit };
+	else if (strcmp(a->bench, b->bench))
+		*out = (struct row_difference){ "bench", a->bench, b->bench };
+	else if (a->less != b->less)
+		*out = (struct row_difference){
+			"better", a->less ? "less" : "more",
+			b->less ? "less" : "more",
+		};
+	else
+		return false;
+	return true;
+}
+
 const struct row *run_find(const struct run *run, const char *name)
 {
 	size_t i;
@@ -128,6 +149,14 @@ void kernel_print(const char *title, const json_t *kernel)
 	printf("%s\n", nr ? "" : ", pagerun: none");
 }
 
+void row_add_value(struct table *table, const struct row *row, double value)
+{
+	if (!strcmp(row->clock, "count") && value == floor(value))
+		table_add(table, "%.0f", value);
+	else
+		table_add_value(table, value);
+}
+
 int run_print(const struct run *run)
 {
 	static const char *const head[] = {
@@ -153,9 +182,9 @@ int run_print(const struct run *run)
 		table_add(table, "%s", row->name);
 		table_add(table, "%s", row->clock);
 		table_add(table, "%s", row->unit);
-		table_add_value(table, row->value);
-		table_add_value(table, stats.min);
-		table_add_value(table, stats.max);
+		row_add_value(table, row, row->value);
+		row_add_value(table, row, stats.min);
+		row_add_value(table, row, stats.max);
 		table_add(table, "%zu", row->nr_samples);
 	}
 	if (table_print(table))
@@ -164,5 +193,26 @@ out:
 	if (ret)
 		warnx("out of memory for the table");
 	table_free(table);
+	return ret;
+}
+
+int run_write(const struct run *run, const char *path)
+{
+	json_t *json;
+	int ret = PR_OK;
+
+	if (!path || strcmp(path, "-")) {
+		kernel_print("kernel", run->kernel);
+		ret = run_print(run);
+	}
+	if (!path || ret)
+		return ret;
+	json = run_to_json(run);
+	if (!json) {
+		warnx("out of memory for the JSON");
+		return PR_FAIL;
+	}
+	ret = json_file_save(path, json);
+	json_decref(json);
 	return ret;
 }

@@ -49,6 +49,15 @@ void run_free(struct run *run);
  */
 int run_add(struct run *run, const struct row *row);
 
+/* What two rows of one case differ in, and what it is in each. */
+struct row_difference {
+	const char *what, *a, *b;
+};
+
+/* Whether two rows of one case differ in more than figures; fills @out if so. */
+bool row_differs(const struct row *a, const struct row *b,
+		 struct row_difference *out);
+
 /* The row of case @name, or NULL. */
 const struct row *run_find(const struct run *run, const char *name);
 
@@ -64,12 +73,25 @@ json_t *run_to_json(const struct run *run);
  */
 int run_load(struct run *run, const char *path);
 
+struct table;
+
+/* Add a figure of a row to a table: a count that is whole without decimals. */
+void row_add_value(struct table *table, const struct row *row, double value);
+
 /**
  * run_print() - the run as a table on stdout
  *
  * Return: PR_OK, or PR_FAIL after one line on stderr.
  */
 int run_print(const struct run *run);
+
+/**
+ * run_write() - as a table on stdout, and as JSON into a file
+ * @path: NULL: no JSON; "-": JSON to stdout in place of the table
+ *
+ * Return: PR_OK, or PR_FAIL after one line on stderr.
+ */
+int run_write(const struct run *run, const char *path);
 
 /**
  * kernel_print() - one line about a kernel object on stdout

@@ -19,33 +19,86 @@ static const struct target *find(const struct targets *targets,
 	return NULL;
 }
 
+/* The members that say what kind of goal a row is, and how it is bound. */
+static const struct {
+	const char *kind, *bound;
+} members[] = {
+	[MIN_RATIO]	= { "min_ratio", "min_ratio" },
+	[MIN_NEW]	= { "min_new", "min_new" },
+	[MAX_OF]	= { "max_of", "factor" },
+};
+
+/* The kind of goal, or -1 if there are none or several. */
+static int find_kind(const json_t *row)
+{
+	int kind = -1;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		if (!json_object_get(row, members[i].kind))
+			continue;
+		if (kind >= 0)
+			return -1;
+		kind = (int)i;
+	}
+	return kind;
+}
+
+/* Fill @item but for its strings; the other case's name, if any, to @other. */
+static int load_goal(const char *path, size_t i, const json_t *row,
+		     struct target *item, const char **other)
+{
+	int kind = find_kind(row);
+	const json_t *bound;
+
+	*other = NULL;
+	if (kind < 0) {
+		warnx("%s: rows[%zu] has no member, or several, of 'min_ratio', 'min_new' and 'max_of'",
+		      path, i);
+		return PR_FAIL;
+	}
+	item->kind = kind;
+	bound = json_object_get(row, members[kind].bound);
+	if (!json_is_number(bound) || json_number_value(bound) <= 0) {
+		warnx("%s: rows[%zu] has no member '%s' above 0", path, i,
+		      members[kind].bound);
+		return PR_FAIL;
+	}
+	item->bound = json_number_value(bound);
+	if (kind != MAX_OF)
+		return PR_OK;
+	*other = json_string_value(json_object_get(row, "max_of"));
+	if (*other && **other)
+		return PR_OK;
+	warnx("%s: rows[%zu].max_of is not the name of a case", path, i);
+	return PR_FAIL;
+}
+
 static int load_item(struct targets *targets, const char *path, size_t i,
 		     const json_t *row)
 {
-	const json_t *ratio = json_object_get(row, "min_ratio");
 	const char *name = json_string_value(json_object_get(row, "case"));
 	struct target *item = &targets->items[targets->nr];
+	const char *other;
 
 	if (!name || !*name) {
 		warnx("%s: rows[%zu] has no member 'case' that is text", path, i);
 		return PR_FAIL;
 	}
-	if (!json_is_number(ratio) || json_number_value(ratio) <= 0) {
-		warnx("%s: rows[%zu] has no member 'min_ratio' above 0", path, i);
+	if (load_goal(path, i, row, item, &other))
 		return PR_FAIL;
-	}
 	if (find(targets, name)) {
 		warnx("%s: case '%s' is there twice", path, name);
 		return PR_FAIL;
 	}
-	item->name = strdup(name);
-	if (!item->name) {
-		warnx("%s: out of memory", path);
-		return PR_FAIL;
-	}
-	item->min_ratio = json_number_value(ratio);
+	/* Counted from here on, so that it is freed whatever it has. */
 	targets->nr++;
-	return PR_OK;
+	item->name = strdup(name);
+	item->other = other ? strdup(other) : NULL;
+	if (item->name && (item->other || !other))
+		return PR_OK;
+	warnx("%s: out of memory", path);
+	return PR_FAIL;
 }
 
 int targets_load(struct targets *targets, const char *path)
@@ -83,28 +136,83 @@ void targets_free(struct targets *targets)
 {
 	size_t i;
 
-	for (i = 0; i < targets->nr; i++)
+	for (i = 0; i < targets->nr; i++) {
 		free(targets->items[i].name);
+		free(targets->items[i].other);
+	}
 	free(targets->items);
 	memset(targets, 0, sizeof(*targets));
 }
 
-static bool met(const struct target *target, const struct pair *pair)
+/* The value that a goal of MAX_OF allows; false if it cannot be told. */
+static bool allowed(const struct target *target, const struct comparison *c,
+		    double *out)
 {
-	return pair->has_ratio && pair->ratio >= target->min_ratio;
+	const struct pair *other = comparison_find(c, target->other);
+
+	if (other)
+		*out = target->bound * other->new->value;
+	return other;
 }
 
-const char *targets_word(const struct targets *targets, const struct pair *pair,
-			 char *buf, size_t size)
+static bool met(const struct target *target, const struct comparison *c,
+		const struct pair *pair)
+{
+	double most;
+
+	switch (target->kind) {
+	case MIN_RATIO:
+		return pair->has_ratio && pair->ratio >= target->bound;
+	case MIN_NEW:
+		return pair->new->value >= target->bound;
+	case MAX_OF:
+		return allowed(target, c, &most) && pair->new->value <= most;
+	}
+	return false;
+}
+
+const char *targets_word(const struct targets *targets,
+			 const struct comparison *c, const struct pair *pair,
+			 char *buf)
 {
 	const struct target *target = find(targets, pair->base->name);
+	const char *word;
 
-	if (target)
-		snprintf(buf, size, ">=%gx %s", target->min_ratio,
-			 met(target, pair) ? "pass" : "MISS");
+	if (!target) {
+		snprintf(buf, TARGETS_WORD, "-");
+		return buf;
+	}
+	word = met(target, c, pair) ? "pass" : "MISS";
+	if (target->kind == MAX_OF)
+		snprintf(buf, TARGETS_WORD, "<=%gx %s %s", target->bound,
+			 target->other, word);
 	else
-		snprintf(buf, size, "-");
+		snprintf(buf, TARGETS_WORD, ">=%g%s %s", target->bound,
+			 target->kind == MIN_RATIO ? "x" : "", word);
 	return buf;
+}
+
+static void tell_missed(const struct target *target, const struct comparison *c,
+			const struct pair *pair)
+{
+	double most;
+
+	if (target->kind == MIN_NEW)
+		warnx("%s misses its goal of %g: it is %.6g %s", target->name,
+		      target->bound, pair->new->value, pair->new->unit);
+	else if (target->kind == MAX_OF && !allowed(target, c, &most))
+		warnx("%s has a goal by %s, which was not measured in both",
+		      target->name, target->other);
+	else if (target->kind == MAX_OF)
+		warnx("%s misses its goal of at most %gx %s: it is %.6g %s, and %.6g are allowed",
+		      target->name, target->bound, target->other,
+		      pair->new->value, pair->new->unit, most);
+	else if (!pair->has_ratio)
+		warnx("%s misses its goal of %gx: it has no ratio, a side is 0",
+		      target->name, target->bound);
+	else
+		warnx("%s misses its goal of %gx: its ratio is %.6g",
+		      target->name, target->bound, pair->ratio);
 }
 
 int targets_check(const struct targets *targets, const struct comparison *c)
@@ -116,17 +224,13 @@ int targets_check(const struct targets *targets, const struct comparison *c)
 		const struct target *target = &targets->items[i];
 		const struct pair *pair = comparison_find(c, target->name);
 
-		if (pair && met(target, pair))
+		if (pair && met(target, c, pair))
 			continue;
-		if (!pair)
+		if (pair)
+			tell_missed(target, c, pair);
+		else
 			warnx("%s has a goal but was not measured in both",
 			      target->name);
-		else if (!pair->has_ratio)
-			warnx("%s misses its goal of %gx: it has no ratio, a side is 0",
-			      target->name, target->min_ratio);
-		else
-			warnx("%s misses its goal of %gx: its ratio is %.6g",
-			      target->name, target->min_ratio, pair->ratio);
 		ret = PR_FAIL;
 	}
 	return ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pagerun bench" on a real kernel: every case is measured, and the machine's
- * settings are afterwards what they were, however the program ended.
+ * "pagerun bench" on a real kernel: every case is measured, nullmap judges, and the
+ * machine's settings are afterwards what they were, however the program ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,11 @@
 #define JSON	"/tmp/bench_test.json"
 #define OUTPUT	"/tmp/bench_test.out"
 #define ENABLED	"/sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled"
-#define CASES	30
+#define NULLMAP	"/sys/kernel/mm/pagerun/nullmap"
+
+/* Rows of "bench all": pin, unpin and what nullmap counts; threads by time alone. */
+#define CASES		32
+#define THREAD_CASES	8
 
 #define MAX_SETTINGS 32
 
@@ -39,6 +43,14 @@ static bool read_text(const char *path, char *buf, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return n > 0;
+}
+
+static bool counts_insns(void)
+{
+	char line[4096];
+
+	return read_text("/proc/cmdline", line, sizeof(line)) &&
+	       strstr(line, "pagerun.clock=insn");
 }
 
 static bool settings_get(struct settings *s)
@@ -124,6 +136,7 @@ static void test_all_cases(void)
 	char *argv[] = { "pagerun", "bench", "all", "--size", "4M", "--repeat",
 			 "1", "--json", JSON, NULL };
 	char *show[] = { "pagerun", "show", JSON, NULL };
+	size_t cases = CASES + (counts_insns() ? 0 : THREAD_CASES);
 	char output[16384];
 
 	ktap_ok(finish(start(argv)) == 0, "bench ends well");
@@ -131,9 +144,64 @@ static void test_all_cases(void)
 	if (!ktap_ok(!strstr(output, "SKIP"), "no case is skipped"))
 		ktap_diag("%.900s", strstr(output, "SKIP"));
 	read_text(JSON, json, sizeof(json));
-	if (!ktap_ok(count(json, "\"case\"") == CASES, "each case has a row"))
+	if (!ktap_ok(count(json, "\"case\"") == cases, "each case has a row"))
 		ktap_diag("%zu rows", count(json, "\"case\""));
 	ktap_ok(finish(start(show)) == 0, "the results can be read back");
+}
+
+static bool write_switch(const char *text)
+{
+	int fd = open(NULLMAP, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, text, 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* One verdict: the exit code, what is said, and that JSON makes no failure of it. */
+static void test_verdict(const char *state, int code, const char *says)
+{
+	char *argv[] = { "pagerun", "bench", "nullmap", "--repeat", "1", NULL };
+	char *record[] = { "pagerun", "bench", "nullmap", "--repeat", "1",
+			   "--json", JSON, NULL };
+	size_t cases = 2 + (counts_insns() ? 0 : THREAD_CASES);
+	char output[16384] = "";
+	bool good;
+
+	good = write_switch(state) && finish(start(argv)) == code &&
+	       read_text(OUTPUT, output, sizeof(output)) && strstr(output, says);
+	if (!ktap_ok(good, "nullmap: the verdict with the switch at %s", state))
+		ktap_diag("%.900s", output);
+	good = finish(start(record)) == 0 &&
+	       read_text(OUTPUT, output, sizeof(output)) && strstr(output, says) &&
+	       read_text(JSON, json, sizeof(json)) &&
+	       count(json, "\"case\"") == cases;
+	if (!ktap_ok(good, "nullmap: its record with the switch at %s", state))
+		ktap_diag("%.900s", output);
+}
+
+static void test_nullmap(void)
+{
+	char *pin[] = { "pagerun", "bench", "nullmap", "--repeat", "1", "--case",
+			"pin/anon", NULL };
+	bool insn = counts_insns();
+	char output[4096] = "";
+	int code;
+
+	if (access(NULLMAP, F_OK)) {
+		ktap_skip("nullmap: its verdicts: no switch here; boot the patched kernel");
+	} else {
+		test_verdict("0", 1, "FAIL: GUP-fast takes 0 of 512 pages with a NULL mapping (control 512 of 512)");
+		test_verdict("1", 0, "PASS: GUP-fast takes 512 of 512 pages with a NULL mapping (control 512 of 512)\n");
+	}
+	/* Threads asked for where there is no time: nothing is left to measure. */
+	code = finish(start(pin));
+	read_text(OUTPUT, output, sizeof(output));
+	ktap_ok(code == (insn ? KTAP_EXIT_SKIP : 0) &&
+		strstr(output, insn ? "SKIP pin/anon: threads are timed" :
+				      "pin/anon/threads-128"),
+		"nullmap: threads need the wall clock");
 }
 
 static void test_settings(const char *word)
@@ -191,8 +259,9 @@ int main(void)
 		ktap_skip("no folios of a chosen size here: boot Linux 6.8 or newer with CONFIG_TRANSPARENT_HUGEPAGE");
 		return ktap_done();
 	}
-	ktap_plan(9);
+	ktap_plan(access(NULLMAP, F_OK) ? 11 : 14);
 	test_all_cases();
+	test_nullmap();
 	test_settings("inherit");
 	test_settings("always");
 	test_settings("never");

@@ -178,6 +178,15 @@ static const struct {
 	  "--key: its value is empty" },
 	{ { "compare", "a", "b", "--targets", "" }, "--targets: its value is empty" },
 	{ { "compare", "a", "b", "--json", "" }, "--json: its value is empty" },
+	{ { "bench", "nullmap", "--size", "2M" },
+	  "nullmap knows no --size or --pages-per-call" },
+	{ { "bench", "--pages-per-call", "8", "nullmap" },
+	  "nullmap knows no --size or --pages-per-call" },
+	{ { "bench", "nullmap", "--case", "pin/4k" }, "--case: 'pin/4k' matches no case" },
+	{ { "merge" }, "no file given" },
+	{ { "merge", "--json", "out.json" }, "no file given" },
+	{ { "merge", "a", "--json", "" }, "--json: the name of the file is empty" },
+	{ { "merge", "a", "--nosuch" }, "unrecognized option '--nosuch'" },
 	{ { "show" }, "no file given" },
 	{ { "show", "a", "b" }, "one file only: 'b' is too much" },
 };
@@ -205,7 +214,9 @@ static void test_usage(void)
 
 static void test_help(void)
 {
-	static const char *const commands[] = { NULL, "bench", "compare", "show" };
+	static const char *const commands[] = {
+		NULL, "bench", "compare", "merge", "show",
+	};
 	static const char *const texts[] = {
 		"Usage: pagerun", "Example", "Exit codes:", "0  fine", "1  failed",
 		"2  wrong usage", "4  skipped",
@@ -230,7 +241,9 @@ static void test_help(void)
 
 static void test_version(void)
 {
-	static const char *const commands[] = { NULL, "bench", "compare", "show" };
+	static const char *const commands[] = {
+		NULL, "bench", "compare", "merge", "show",
+	};
 	struct captured c;
 	size_t i;
 	int n;
@@ -251,6 +264,7 @@ static void test_full_disk(void)
 	static const char *const commands[] = {
 		"--help", "bench --list", "show good.json",
 		"compare good.json good.json", "compare good.json good.json --json -",
+		"merge good.json", "merge good.json --json -",
 	};
 	char line[PATH_MAX + 100];
 	struct captured c;
@@ -276,20 +290,26 @@ static void test_list(void)
 		"get/%s\n", "get/%s/ro\n", "pin/%s\n", "pin/%s/ro\n",
 		"pin/%s/longterm\n", "release/%s\n",
 	};
-	char all[2048] = "", unpin[512] = "", name[64];
+	static const char nullmap[] =
+		"fast-only/nullmap\nfast-only/anon\npin/nullmap\npin/anon\n";
+	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap)], unpin[512] = "", name[64];
 	struct captured c;
 	size_t i, j;
 
 	for (i = 0; i < ARRAY_SIZE(forms); i++) {
 		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
 			snprintf(name, sizeof(name), forms[i], kinds[j]);
-			strcat(all, name);
+			strcat(pin, name);
 			if (i == ARRAY_SIZE(forms) - 1)
 				strcat(unpin, name);
 		}
 	}
+	snprintf(all, sizeof(all), "%s%s", pin, nullmap);
 	run(&c, "bench", "pin", "--list");
-	want(c.code == 0 && !strcmp(c.out, all), "%s", c.out);
+	want(c.code == 0 && !strcmp(c.out, pin), "%s", c.out);
+	capture_free(&c);
+	run(&c, "bench", "nullmap", "--list");
+	want(c.code == 0 && !strcmp(c.out, nullmap), "%s", c.out);
 	capture_free(&c);
 	run(&c, "bench", "all", "--list");
 	want(c.code == 0 && !strcmp(c.out, all), "%s", c.out);
@@ -333,6 +353,13 @@ static void test_no_driver(void)
 	     strstr(c.err, "make -C driver"), "%s", c.err);
 	want(access("out.json", F_OK), "a file was written");
 	capture_free(&c);
+	/* One line more: what the kernel's release tells. */
+	run(&c, "bench", "nullmap", "--json", "out.json");
+	want(c.code == 4 && !*c.out && capture_lines(c.err) == 2 &&
+	     strstr(c.err, "insmod") && strstr(c.err, "inferred, not measured: Linux "),
+	     "%d: %s", c.code, c.err);
+	want(access("out.json", F_OK), "a file was written");
+	capture_free(&c);
 }
 
 static void test_no_root(void)
@@ -343,6 +370,11 @@ static void test_no_root(void)
 	run_list(uid, &c, ARGS("bench", "pin"));
 	want(c.code == 4 && !*c.out && capture_lines(c.err) == 1 &&
 	     strstr(c.err, "run as root"), "%d: %s", c.code, c.err);
+	capture_free(&c);
+	run_list(uid, &c, ARGS("bench", "nullmap"));
+	want(c.code == 4 && !*c.out && capture_lines(c.err) == 2 &&
+	     strstr(c.err, "run as root") &&
+	     strstr(c.err, "inferred, not measured: Linux "), "%d: %s", c.code, c.err);
 	capture_free(&c);
 }
 
@@ -435,6 +467,7 @@ static bool refused(const char *const *args, const char *says)
 static bool refused_everywhere(const char *says)
 {
 	return refused(ARGS("compare", "bad.json", "good.json"), says) &&
+	       refused(ARGS("merge", "good.json", "bad.json", "--json", "-"), says) &&
 	       refused(ARGS("compare", "good.json", "bad.json", "--json", "-"), says) &&
 	       refused(ARGS("show", "bad.json"), says);
 }
@@ -494,8 +527,8 @@ static void test_show(void)
 	static const char table[] =
 		"kernel: Linux 6.12.1, pagerun: pin, unpin\n"
 		"bench  case       clock  unit          value    min    max  samples\n"
-		"move   move/none  count  splits         3.00   3.00   3.00        1\n"
-		"move   move/512   count  flushes/call   0.00   0.00   0.00        1\n"
+		"move   move/none  count  splits            3      3      3        1\n"
+		"move   move/512   count  flushes/call      0      0      0        1\n"
 		"dio    dio/64k    wall   GB/s           5.00   5.00   5.00        1\n"
 		"pin    get/4k     insn   insn/page     250.0  250.0  250.0        1\n"
 		"pin    pin/64k    insn   insn/page      25.1   25.0   25.1        3\n";
@@ -524,8 +557,8 @@ static void test_table(void)
 		"pin    pin/64k    insn/page     187.6   25.1  7.47x\n"
 		"pin    get/4k     insn/page     125.0  250.0  0.50x\n"
 		"dio    dio/64k    GB/s           2.00   5.00  2.50x\n"
-		"move   move/512   flushes/call  512.0   0.00      -\n"
-		"move   move/none  splits         0.00   3.00      -\n";
+		"move   move/512   flushes/call    512      0      -\n"
+		"move   move/none  splits            0      3      -\n";
 	struct captured c;
 
 	put_pair();
@@ -710,6 +743,102 @@ static void test_partial(void)
 	capture_free(&c);
 }
 
+/* ---- merge -------------------------------------------------------------- */
+
+#define WALL(value, samples) \
+	ROW("nullmap", "a", "wall", "ns/page", "less", value, samples)
+#define COUNT(value, samples) \
+	ROW("nullmap", "n", "count", "pages", "more", value, samples)
+
+static void test_merge(void)
+{
+	static const char table[] =
+		"kernel: Linux 6.12.1, pagerun: none\n"
+		"bench    case  clock  unit     value   min   max  samples\n"
+		"nullmap  a     wall   ns/page   4.00  1.00  10.0        5\n"
+		"nullmap  n     count  pages    256.5     1   512        2\n";
+	json_t *expected = json_loads(RUN(KERNEL, WALL("4.0", "1.0,10.0,3.0,4.0,5.0") ","
+					  COUNT("256.5", "512.0,1.0")), 0, NULL);
+	struct captured c;
+	json_t *json;
+
+	/* The order of cases is the first file's. */
+	put("a.json", RUN(KERNEL, WALL("5.5", "1,10") "," COUNT("512", "512")));
+	put("b.json", RUN(KERNEL, COUNT("1", "1") "," WALL("4", "3,4,5")));
+	run(&c, "merge", "a.json", "--json", "out.json", "b.json");
+	want(c.code == 0 && !*c.err && !strcmp(c.out, table), "%s%s", c.out, c.err);
+	capture_free(&c);
+	json = json_load_file("out.json", 0, NULL);
+	want(expected && json_equal(json, expected), "out.json is not as expected");
+	json_decref(json);
+	run(&c, "merge", "a.json", "b.json", "--json", "-");
+	json = json_loads(c.out, 0, NULL);
+	want(c.code == 0 && !*c.err && json_equal(json, expected), "%s", c.out);
+	json_decref(json);
+	json_decref(expected);
+	capture_free(&c);
+
+	run(&c, "merge", "a.json");
+	want(c.code == 0 && strstr(c.out, "5.50"), "%s", c.out);
+	capture_free(&c);
+	run(&c, "merge", "a.json", "a.json", "a.json", "b.json", "--json", "-");
+	want(c.code == 0 && strstr(c.out, "\"value\": 4.0"), "%s", c.out);
+	capture_free(&c);
+}
+
+static void test_merge_unite(void)
+{
+	json_t *expected = json_loads(RUN(KERNEL, WALL("2.0", "1.0,3.0") ","
+					  COUNT("512.0", "512.0")), 0, NULL);
+	struct captured c;
+	json_t *json;
+
+	put("a.json", RUN(KERNEL, WALL("1", "1")));
+	put("b.json", RUN(KERNEL, COUNT("512", "512") "," WALL("3", "3")));
+	run(&c, "merge", "--unite", "a.json", "b.json", "--json", "-");
+	json = json_loads(c.out, 0, NULL);
+	want(expected && c.code == 0 && !*c.err && json_equal(json, expected), "%s", c.out);
+	json_decref(json);
+	json_decref(expected);
+	capture_free(&c);
+
+	/* What both have must be alike nevertheless. */
+	put("b.json", RUN(KERNEL, ROW("nullmap", "a", "insn", "ns/page", "less", "1", "1")));
+	run(&c, "merge", "--unite", "a.json", "b.json");
+	want(c.code == 1 && strstr(c.err, "a: its clock is 'wall' in a.json"), "%s", c.err);
+	capture_free(&c);
+}
+
+static const struct {
+	const char *b, *says;
+} unmergeable[] = {
+	{ RUN(NEW_KERNEL, WALL("1", "1")), "a.json and b.json are of two kernels" },
+	{ "{\"schema\":1,\"kernel\":" KERNEL ",\"tool\":\"pagerun 1\",\"rows\":["
+	  WALL("1", "1") "]}", "a.json was measured by pagerun 0 and b.json by pagerun 1" },
+	{ RUN(KERNEL, COUNT("1", "1")), "a is in a.json, but not in b.json" },
+	{ RUN(KERNEL, WALL("1", "1") "," COUNT("1", "1")),
+	  "n is in b.json, but not in a.json" },
+	{ RUN(KERNEL, ROW("nullmap", "a", "insn", "ns/page", "less", "1", "1")),
+	  "a: its clock is 'wall' in a.json and 'insn' in b.json" },
+};
+
+static void test_unmergeable(void)
+{
+	struct captured c;
+	size_t i;
+
+	put("a.json", RUN(KERNEL, WALL("1", "1")));
+	unlink("out.json");
+	for (i = 0; i < ARRAY_SIZE(unmergeable); i++) {
+		put("b.json", unmergeable[i].b);
+		run(&c, "merge", "a.json", "b.json", "--json", "out.json");
+		want(c.code == 1 && !*c.out && capture_lines(c.err) == 1 &&
+		     strstr(c.err, unmergeable[i].says), "%s", c.err);
+		capture_free(&c);
+	}
+	want(access("out.json", F_OK), "a file was written");
+}
+
 /* ---- targets ------------------------------------------------------------ */
 
 static void test_targets(void)
@@ -745,6 +874,44 @@ static void test_targets(void)
 	capture_free(&c);
 }
 
+/* Goals for the new value: of itself, and relative to another case. */
+static void test_new_targets(void)
+{
+	struct captured c;
+
+	put("base.json", RUN(KERNEL, COUNT("0", "0") "," WALL("300", "300") ","
+			     ROW("nullmap", "b", "wall", "ns/page", "less", "100", "100")));
+	put("new.json", RUN(KERNEL, COUNT("512", "512") "," WALL("130", "130") ","
+			    ROW("nullmap", "b", "wall", "ns/page", "less", "100", "100")));
+	put("goals.json",
+	    "{\"rows\":[{\"case\":\"n\",\"min_new\":512},"
+	    "{\"case\":\"a\",\"max_of\":\"b\",\"factor\":1.3}]}");
+	run(&c, "compare", "base.json", "new.json", "--targets", "goals.json", "--json",
+	    "out.json");
+	want(c.code == 0 && !*c.err, "%s", c.err);
+	want(strstr(c.out, " 512      -  >=512 pass\n") &&
+	     strstr(c.out, "2.31x  <=1.3x b pass\n") && strstr(c.out, "1.00x  -\n"),
+	     "%s", c.out);
+	capture_free(&c);
+	c.out = get("out.json");
+	want(strstr(c.out, "\"ratio\": null"), "%s", c.out);
+	free(c.out);
+
+	put("goals.json",
+	    "{\"rows\":[{\"case\":\"n\",\"min_new\":513},"
+	    "{\"case\":\"a\",\"max_of\":\"b\",\"factor\":1.29},"
+	    "{\"case\":\"b\",\"max_of\":\"gone\",\"factor\":9}]}");
+	run(&c, "compare", "base.json", "new.json", "--targets", "goals.json");
+	want(c.code == 1 && capture_lines(c.err) == 3 &&
+	     strstr(c.err, "n misses its goal of 513: it is 512 pages\n") &&
+	     strstr(c.err, "a misses its goal of at most 1.29x b: it is 130 ns/page, and 129 are allowed\n") &&
+	     strstr(c.err, "b has a goal by gone, which was not measured in both\n"),
+	     "%s", c.err);
+	want(strstr(c.out, "  >=513 MISS\n") && strstr(c.out, "  <=1.29x b MISS\n") &&
+	     strstr(c.out, "  <=9x gone MISS\n"), "%s", c.out);
+	capture_free(&c);
+}
+
 static const struct {
 	const char *text, *says;
 } bad_targets[] = {
@@ -752,7 +919,16 @@ static const struct {
 	{ "{\"rows\":[]}", "no array 'rows' with goals in it" },
 	{ "[]", "no array 'rows'" },
 	{ "{\"rows\":[1]}", "rows[0] has no member 'case'" },
-	{ "{\"rows\":[{\"case\":\"a\"}]}", "rows[0] has no member 'min_ratio'" },
+	{ "{\"rows\":[{\"case\":\"a\"}]}",
+	  "rows[0] has no member, or several, of 'min_ratio', 'min_new' and 'max_of'" },
+	{ "{\"rows\":[{\"case\":\"a\",\"min_ratio\":1,\"min_new\":1}]}",
+	  "rows[0] has no member, or several, of" },
+	{ "{\"rows\":[{\"case\":\"a\",\"min_new\":0}]}", "'min_new' above 0" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_of\":\"b\"}]}", "'factor' above 0" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_of\":\"\",\"factor\":1}]}",
+	  "rows[0].max_of is not the name of a case" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_of\":5,\"factor\":1}]}",
+	  "rows[0].max_of is not the name of a case" },
 	{ "{\"rows\":[{\"case\":\"a\",\"min_ratio\":0}]}", "'min_ratio' above 0" },
 	{ "{\"rows\":[{\"case\":\"a\",\"min_ratio\":\"6\"}]}", "'min_ratio' above 0" },
 	{ "{\"rows\":[{\"min_ratio\":1}]}", "rows[0] has no member 'case'" },
@@ -985,7 +1161,11 @@ static const struct {
 	{ "files are replaced whole, devices written", test_replacing },
 	{ "rows that cannot be compared", test_unlike },
 	{ "rows in one file only", test_partial },
+	{ "merge joins samples", test_merge },
+	{ "merge joins different cases if told", test_merge_unite },
+	{ "runs that cannot be merged", test_unmergeable },
 	{ "targets", test_targets },
+	{ "targets for the new value", test_new_targets },
 	{ "unsound targets", test_bad_targets },
 	{ "gate: figures", test_gate },
 	{ "gate: rows that come and go", test_gate_rows },

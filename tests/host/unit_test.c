@@ -10,6 +10,11 @@
 #include "../../tool/number.c"
 #include "../../tool/stats.c"
 #include "../../tool/kernel_log.c"
+#include "../../tool/sysfile.c"
+#include "../../tool/table.c"
+#include "../../tool/json_file.c"
+#include "../../tool/results.c"
+#include "../../tool/nullmap_say.c"
 
 static const struct {
 	const char *text;
@@ -122,6 +127,44 @@ static const struct {
 	{ "kasan: KernelAddressSanitizer initialized", false },
 };
 
+static const struct {
+	const char *release, *state, *text;
+} inferences[] = {
+	{ "5.15.0-1-generic", NULL, "not affected by f002882ca369" },
+	{ "6.9.12", NULL, "not affected by f002882ca369" },
+	{ "6.10.0-rc1", NULL, "affected by f002882ca369 unless" },
+	{ "6.12.117", NULL, "affected by f002882ca369 unless" },
+	{ "6.99", NULL, "affected by f002882ca369 unless" },
+	{ "7.2.13-amd64", NULL, "affected by f002882ca369 unless" },
+	{ "7.3.0", NULL, "fixed: 7.3" },
+	{ "7.10.1", NULL, "fixed: 7.3" },
+	{ "10.0.1", NULL, "fixed: 7.3" },
+	{ "Linux", NULL, "unknown: 'Linux'" },
+	{ "6.12.117", "1", "fixed: the feature nullmap is there and on" },
+	{ "6.12.117", "0", "affected unless the kernel has the fix of 7.3: " },
+};
+
+/* Counted pages of the case and of the control; below 0: not measured. */
+static const struct {
+	double nullmap, anon;
+	int ret;
+	const char *text;
+} verdicts[] = {
+	{ 512, 512, PR_OK,
+	  "PASS: GUP-fast takes 512 of 512 pages with a NULL mapping (control 512 of 512)\n" },
+	{ 0, 512, PR_FAIL,
+	  "FAIL: GUP-fast takes 0 of 512 pages with a NULL mapping (control 512 of 512): "
+	  "each pin takes the slow path and mmap_lock; fix: " },
+	{ 511, -1, PR_FAIL,
+	  "FAIL: GUP-fast takes 511 of 512 pages with a NULL mapping (no control): " },
+	{ 512, 100, PR_FAIL,
+	  "PASS: GUP-fast takes 512 of 512 pages with a NULL mapping (control 100 of 512)\n"
+	  "FAIL: the control: GUP-fast takes 100 of 512 anonymous pages" },
+	{ -1, 100, PR_FAIL, "FAIL: the control: GUP-fast takes 100 of 512" },
+	{ -1, 512, PR_OK, "" },
+	{ -1, -1, PR_OK, "" },
+};
+
 static void test_numbers(void)
 {
 	uint64_t value;
@@ -176,6 +219,65 @@ static void test_stats(void)
 	}
 }
 
+static void add_count(struct run *run, const char *name, double value)
+{
+	struct row row = {
+		.bench = "nullmap", .name = (char *)name, .clock = "count",
+		.unit = "pages", .samples = &value, .nr_samples = 1,
+	};
+
+	if (value >= 0)
+		run_add(run, &row);
+}
+
+/* What nullmap_verdict() writes to stderr, and its return value. */
+static int verdict_of(const struct run *run, char *text, size_t size)
+{
+	FILE *file = tmpfile();
+	int old = dup(STDERR_FILENO), ret;
+
+	dup2(fileno(file), STDERR_FILENO);
+	ret = nullmap_verdict(run);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(file);
+	text[fread(text, 1, size - 1, file)] = '\0';
+	fclose(file);
+	return ret;
+}
+
+static void test_nullmap(void)
+{
+	char text[1024];
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(inferences); i++) {
+		nullmap_infer_text(inferences[i].release, inferences[i].state, text,
+				   sizeof(text));
+		if (!ktap_ok(!strncmp(text, inferences[i].text,
+				      strlen(inferences[i].text)),
+			     "nullmap_infer_text(%s, %s)", inferences[i].release,
+			     inferences[i].state ? inferences[i].state : "NULL"))
+			ktap_diag("%s", text);
+	}
+	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		struct run run = { 0 };
+
+		add_count(&run, NULLMAP_CASE, verdicts[i].nullmap);
+		add_count(&run, NULLMAP_CONTROL, verdicts[i].anon);
+		ret = verdict_of(&run, text, sizeof(text));
+		if (!ktap_ok(ret == verdicts[i].ret &&
+			     !strncmp(text, verdicts[i].text,
+				      strlen(verdicts[i].text)) &&
+			     !*verdicts[i].text == !*text,
+			     "nullmap_verdict() of %g and %g", verdicts[i].nullmap,
+			     verdicts[i].anon))
+			ktap_diag("%d: %s", ret, text);
+		run_free(&run);
+	}
+}
+
 /* Records as the kernel's documentation describes them (ABI/testing/dev-kmsg). */
 static const char records[] =
 	"6,1,10,-;Linux version 6.12\n SUBSYSTEM=x\n DEVICE=BUG: not a line\n";
@@ -203,9 +305,11 @@ int main(void)
 {
 	ktap_plan(ARRAY_SIZE(numbers) + ARRAY_SIZE(sizes) + ARRAY_SIZE(formats) +
 		  ARRAY_SIZE(sets) + 1 + ARRAY_SIZE(ratios) +
-		  ARRAY_SIZE(log_lines) + 3);
+		  ARRAY_SIZE(log_lines) + 3 + ARRAY_SIZE(inferences) +
+		  ARRAY_SIZE(verdicts));
 	test_numbers();
 	test_stats();
 	test_log();
+	test_nullmap();
 	return ktap_done();
 }
