@@ -23,6 +23,16 @@
 #endif
 
 /*
+ * Does every CPU see one CPU's stores in the order in which they were made? Then who
+ * sees an entry sees all that was stored before it, with or without a barrier.
+ */
+#if defined(CONFIG_X86) || defined(CONFIG_S390)
+#define PAGERUN_STORES_IN_ORDER	1
+#else
+#define PAGERUN_STORES_IN_ORDER	0
+#endif
+
+/*
  * The key of an entry is what all entries of its run have in common. The
  * accessed, dirty and soft-dirty bits may differ within a run: nobody who scans
  * writes entries back. The writable bit, uffd-wp, the protection key and all

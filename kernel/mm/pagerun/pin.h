@@ -6,7 +6,8 @@
  * calls. It walks a page table ahead of the base's loop and takes what it can.
  * It decides nothing that the base decides otherwise: an entry of a kind that it
  * does not know is left to the base's loop, untouched, with the rest of the
- * table, and what the base would refuse it refuses by the base's own helpers.
+ * table, and what the base would refuse it refuses by the base's own helpers. (What
+ * nullmap accepts, nullmap.h accounts for.)
  *
  * (Where arch_make_folio_accessible() fails, on s390, it stops for good. The base
  * stops at that page table too, but takes the error for success one level up and
@@ -66,6 +67,7 @@
 
 #include <trace/events/pagerun.h>
 
+#include "nullmap.h"
 #include "run.h"
 #include "switch.h"
 
@@ -80,6 +82,8 @@ struct pagerun_pin_walk {
 	unsigned int flags;	/* FOLL_* */
 	unsigned int acquired;	/* pins on node @pgdat, not in its statistics yet */
 	struct pglist_data *pgdat;
+	bool nullmap;		/* pages without ->mapping may be taken */
+	unsigned int nr_nullmap; /* so many were */
 };
 
 /*
@@ -138,26 +142,46 @@ static __always_inline bool pagerun_pin_get(struct page *page,
 	return false;
 }
 
+/* May a folio that is not anonymous be kept? Its ->mapping was read as @mapping. */
+static __always_inline bool
+pagerun_pin_folio_allowed(struct pagerun_pin_walk *walk, struct folio *folio,
+			  unsigned long mapping, bool large, pte_t *ptep, pte_t pte)
+{
+	if (!large && !mapping && walk->nullmap &&
+	    pagerun_nullmap_page(folio, walk->pmd, walk->pmdp, pte, ptep,
+				 walk->flags)) {
+		walk->nr_nullmap++;
+		return true;
+	}
+	return gup_fast_folio_allowed(folio, walk->flags);
+}
+
 /*
  * May the page be kept? To be asked when the folio's counts have been raised:
  * the looks at the PMD entry and the PTE pair with the barrier between clearing
  * them and looking at the counts, on the side of those who unmap.
  */
 static __always_inline bool
-pagerun_pin_allowed(const struct pagerun_pin_walk *walk, struct folio *folio,
-		    pte_t *ptep, pte_t pte)
+pagerun_pin_allowed(struct pagerun_pin_walk *walk, struct folio *folio,
+		    bool large, pte_t *ptep, pte_t pte)
 {
 	const unsigned int flags = walk->flags;
+	unsigned long mapping;
 
 	if (unlikely(pmd_val(walk->pmd) != pmd_val(*walk->pmdp)) ||
 	    unlikely(pte_val(pte) != pte_val(ptep_get(ptep))))
 		return false;
 
 	/* All anonymous folios are allowed, most are anonymous. */
-	if (!((unsigned long)READ_ONCE(folio->mapping) & PAGE_MAPPING_ANON) &&
-	    !gup_fast_folio_allowed(folio, flags))
+	mapping = (unsigned long)READ_ONCE(folio->mapping);
+	if (!(mapping & PAGE_MAPPING_ANON) &&
+	    !pagerun_pin_folio_allowed(walk, folio, mapping, large, ptep, pte))
 		return false;
 
+	/*
+	 * To be asked after ->mapping: one that was seen to be anonymous is seen so
+	 * again.
+	 */
 	if (!pte_write(pte) && gup_must_unshare(NULL, flags, pte_page(pte)))
 		return false;
 
@@ -226,7 +250,7 @@ pagerun_pin_run(struct pagerun_pin_walk *walk, struct folio *folio,
 		smp_mb__after_atomic();
 	}
 
-	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
+	if (unlikely(!pagerun_pin_allowed(walk, folio, true, ptep, pte))) {
 		/* The base has counted what it gives back. */
 		if (flags & FOLL_PIN)
 			pagerun_pin_acquired(walk, folio, 1);
@@ -289,7 +313,7 @@ pagerun_pin_small(struct pagerun_pin_walk *walk, struct folio *folio,
 		pagerun_pin_acquired(walk, folio, 1);
 	}
 
-	if (unlikely(!pagerun_pin_allowed(walk, folio, ptep, pte))) {
+	if (unlikely(!pagerun_pin_allowed(walk, folio, false, ptep, pte))) {
 		/*
 		 * Not gup_put_folio(.., 1, flags): it would look at the size
 		 * again, and if the entry has changed that may have, too.
@@ -331,7 +355,10 @@ __pagerun_pin_ptes(pmd_t pmd, pmd_t *pmdp, unsigned long addr,
 		   int *nr)
 {
 	const int small_refs = flags & FOLL_PIN ? GUP_PIN_COUNTING_BIAS : 1;
-	struct pagerun_pin_walk walk = { .pmd = pmd, .pmdp = pmdp, .flags = flags };
+	struct pagerun_pin_walk walk = {
+		.pmd = pmd, .pmdp = pmdp, .flags = flags,
+		.nullmap = pagerun_nullmap_wanted(flags),
+	};
 	unsigned int nr_runs = 0, nr_run_pages = 0, run;
 	struct page **slot = pages + *nr;
 	unsigned long ret = end;
@@ -388,6 +415,7 @@ out:
 	pte_unmap(first);
 	pagerun_pin_flush(&walk);
 	pagerun_account(PAGERUN_PIN, nr_runs, nr_run_pages, ret != end);
+	pagerun_nullmap_account(walk.nr_nullmap);
 	return ret;
 fallback:
 	ret = addr + ((ptep - first) << PAGE_SHIFT);

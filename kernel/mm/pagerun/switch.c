@@ -22,6 +22,7 @@
 /* One line a feature. */
 struct pagerun_switch pagerun_switches[PAGERUN_NR_FEATURES] = {
 	[PAGERUN_PIN] = PAGERUN_SWITCH("pin", IS_ENABLED(CONFIG_PAGERUN_PIN)),
+	[PAGERUN_NULLMAP] = PAGERUN_SWITCH("nullmap", IS_ENABLED(CONFIG_PAGERUN_NULLMAP)),
 };
 
 DEFINE_PER_CPU(struct pagerun_count[PAGERUN_NR_FEATURES], pagerun_counts);

@@ -12,6 +12,7 @@
 /* The features, a line each here and a line each in switch.c. */
 enum pagerun_feature {
 	PAGERUN_PIN,
+	PAGERUN_NULLMAP,
 	PAGERUN_NR_FEATURES
 };
 
