@@ -141,7 +141,7 @@ static const char *path_without_qemu(void)
 /* No option of that name, and help, of every script. */
 static const char *const scripts[] = {
 	"bench", "boot", "compare", "deps", "driver", "headers", "hooks-check", "kernel",
-	"selftest", "series", "source",
+	"selftest", "series", "source", "wall",
 };
 
 static void test_usage(void)
@@ -307,6 +307,7 @@ static void test_boot_usage(const char *no_qemu)
 	      "qemu-system-x86_64 is not installed; lab/deps installs it", 1);
 	check("driver: an image that is not there", NULL, "driver", ARGS("/nowhere"), 1,
 	      "there is no kernel build in /nowhere", 1);
+	check("wall: one image alone", NULL, "wall", ARGS(image), 2, "say which two image folders", 1);
 	check("compare: no source", ARGS("KSRC=/nowhere"), "compare", NULL, 1,
 	      "KSRC=/nowhere: no such folder", 1);
 }
@@ -431,7 +432,7 @@ int main(int argc, char **argv)
 		err(2, "%s: lab/kernel prints what to give here", argv[2]);
 	if (!mkdtemp(dir))
 		err(2, "%s", dir);
-	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 12 + 11 + ARRAY_SIZE(guests) + 1 + 4);
+	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 13 + 11 + ARRAY_SIZE(guests) + 1 + 4);
 	no_qemu = path_without_qemu();
 	make_sham();
 	test_usage();
