@@ -111,6 +111,7 @@ struct sys {
 	bool uffd_wp;
 	bool pkeys;
 	int key_nowrite, key_noaccess;
+	bool nullmap;		/* the kernel has a switch of that name */
 	uint64_t zero_pfn;
 	int tmpfs;		/* directories for O_TMPFILE, or -1 */
 	int ramfs;
@@ -133,9 +134,10 @@ bool thp_shmem(unsigned int order);
 void thp_memfd(bool on);
 void thp_none(void);
 
+/* All switches of the kernel; what they held is put back in the end. */
 void switch_set(bool on);
-/* Somebody else has set the switch meanwhile. */
-void switch_forget(void);
+/* One of them, any way; callable from a second thread. */
+void switch_flip(struct rng *rng);
 
 struct stats {
 	unsigned long runs, pages, fallbacks;
@@ -164,6 +166,12 @@ void pins_forget(void);
 
 void pagemap_read(const void *addr, uint32_t nr, uint64_t *entries);
 uint64_t kpagecount(uint64_t pfn);
+
+/*
+ * Which of the pages are the driver's own: those, and no others here, have no
+ * ->mapping.
+ */
+void device_pages(const void *addr, uint32_t nr, bool *device);
 
 /* 1: forget accesses; 4: forget soft-dirty and write-protect. */
 void clear_refs(int what);
@@ -265,6 +273,7 @@ void layout_show(const struct layout *lay);
 struct window {
 	char *base;
 	uint32_t nr;
+	bool device;		/* it may have pages of the driver */
 };
 
 struct scene {
@@ -319,8 +328,12 @@ enum same_how {
 };
 
 struct answer {
+	struct call call;
 	int ret;
 	uint32_t count;		/* GUP-fast count, before the call */
+	uint32_t count_device;	/* of these, pages without ->mapping */
+	bool device;		/* the window may have such pages: */
+	bool *is_device;	/* these; WINDOW_MAX */
 	/* How far nr_foll_pin_* went; all in @release without count_held. */
 	struct pins hold, release;
 	struct stats stats;	/* how far the statistics went */

@@ -200,11 +200,13 @@ static void put_hugetlb(const struct window *win, const struct op *op)
 		fill(win, op);
 }
 
-static void put_device(const struct window *win, const struct op *op)
+static void put_device(struct window *win, const struct op *op)
 {
-	if (map_over(page_at(win, op->page), op->nr, PROT_READ | PROT_WRITE,
-		     MAP_SHARED, sys.dev, 0))
-		fill(win, op);
+	if (!map_over(page_at(win, op->page), op->nr, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, sys.dev, 0))
+		return;
+	win->device = true;
+	fill(win, op);
 }
 
 static void put_secret(const struct window *win, const struct op *op)
@@ -359,8 +361,7 @@ static void ptemap(void *addr, uint32_t nr)
 	}
 }
 
-static void apply(struct scene *scene, const struct window *win,
-		  const struct op *op)
+static void apply(struct scene *scene, struct window *win, const struct op *op)
 {
 	void *addr = page_at(win, op->page);
 	const size_t size = (size_t)op->nr << PAGE_SHIFT;

@@ -678,6 +678,12 @@ static void device(struct why *why)
 	layout_add(&lay, OP_DEVICE, 2 * AT, SIZE, 0, 0, 0);
 	all_ways(&lay, 2 * AT, SIZE, &any, why);
 	all_ways(&lay, AT + 3, 2 * SIZE - 6, &any, why);
+
+	/* And on behind them, which the fast path alone may do or not. */
+	layout_add(&lay, OP_ANON, 3 * AT, SIZE, ORDER, 0, 2);
+	layout_add(&lay, OP_PROT, 2 * AT + 9, 2, PROT_READ, 0, 0);
+	all_ways(&lay, AT + 3, 2 * SIZE + 6, &any, why);
+	all_ways(&lay, 2 * AT + 3, 2 * SIZE - 3, &any, why);
 }
 
 static void secretmem(struct why *why)
@@ -1084,6 +1090,103 @@ out:
 	scene_end(&scene);
 }
 
+/* What a call that is like @plain gave, with a switch nullmap and without. */
+static void nullmap_differs(bool with, const char *what, struct why *why)
+{
+	const bool nullmap = sys.nullmap;
+
+	sys.nullmap = true;
+	if (with)
+		must_differ(SAME_MEMORY, what, why);
+	else
+		same_answer(&answers[0], &answers[1], lay.nr, SAME_MEMORY, why);
+	sys.nullmap = false;
+	must_differ(SAME_MEMORY, what, why);
+	sys.nullmap = nullmap;
+}
+
+/* Counts that nullmap may change, and those next to them that it may not. */
+static void nullmap_counts(struct why *why)
+{
+	struct answer *off = &answers[0], *on = &answers[1];
+
+	off->count_device = 0;
+	on->count += SIZE - on->count_device;
+	on->count_device = SIZE;
+	nullmap_differs(false, "pages without mapping in the fast path", why);
+	on->count++;
+	nullmap_differs(true, "another page in the fast path", why);
+	on->count -= 2;
+	nullmap_differs(true, "a page less in the fast path", why);
+	on->count = off->count;
+	on->count_device = 0;
+
+	on->hold = off->hold;
+	on->hold.acquired--;
+	nullmap_differs(true, "a pin that is released alone", why);
+	on->hold.released--;
+	nullmap_differs(false, "an attempt less", why);
+	on->hold.acquired--;
+	on->hold.released--;
+	nullmap_differs(true, "two attempts less", why);
+	on->hold.acquired += 3;
+	on->hold.released += 3;
+	nullmap_differs(true, "an attempt more", why);
+	on->hold = off->hold;
+	on->ret++;
+	nullmap_differs(true, "a page more pinned", why);
+	on->ret--;
+}
+
+/* A fast-only call that takes @more pages with the switch on. */
+static void nullmap_longer(const struct window *win, uint32_t more,
+			   struct why *why)
+{
+	struct call call = {
+		.page = AT, .nr = SIZE, .op = PAGERUN_TEST_GET_FAST, .off_early = true,
+	};
+	struct answer *off = &answers[0], *on = &answers[1];
+
+	/* Off, it ends with the folio; on, pages of the driver follow. */
+	ask(win, &call, false, off);
+	ask(win, &call, false, on);
+	on->ret += more;
+	for (uint32_t i = 0; i < more; i++)
+		on->held[SIZE + i] = (struct pagerun_test_page){ .pfn = 1 };
+	nullmap_differs(false, "pages without mapping behind", why);
+
+	/* The last is of the folio again. */
+	on->held[SIZE + more - 1] = on->held[0];
+	nullmap_differs(true, "a page taken without a reference", why);
+	for (uint32_t i = AT; i < AT + SIZE; i++)
+		on->held_obs[i].refcount++;
+	nullmap_differs(false, "a page behind those without mapping", why);
+	on->held_obs[AT - 1].refcount++;
+	nullmap_differs(true, "a reference to a page that was not taken", why);
+	on->held_obs[AT - 1].refcount--;
+	on->after_obs[AT].refcount++;
+	nullmap_differs(true, "a reference that stays", why);
+	on->after_obs[AT].refcount--;
+	off->ret--;
+	nullmap_differs(true, "a call that ended before them", why);
+}
+
+static void notices_nullmap(struct why *why)
+{
+	struct call call = plain;
+	struct scene scene;
+
+	one_folio_between(&lay);
+	layout_add(&lay, OP_DEVICE, AT + SIZE, SIZE, 0, 0, 0);
+	scene_make(&scene, &lay, 1);
+	call.nr = 2 * SIZE;
+	for (int on = 0; on < 2; on++)
+		ask(&scene.win[0], &call, false, &answers[on]);
+	nullmap_counts(why);
+	nullmap_longer(&scene.win[0], 3, why);
+	scene_end(&scene);
+}
+
 /* ------------------------------------------------------------------------- */
 
 const struct named named_cases[] = {
@@ -1138,6 +1241,8 @@ const struct named named_cases[] = {
 	{ "comparison: notices a lost reference", no_64k, notices_reference },
 	{ "comparison: notices wrong counters", no_64k, notices_counters },
 	{ "comparison: notices other memory", no_64k, notices_memory },
+	{ "comparison: masks what nullmap changes, no more", no_64k,
+	  notices_nullmap },
 };
 
 const unsigned int nr_named_cases = ARRAY_SIZE(named_cases);

@@ -228,8 +228,8 @@ static void pin_loop(const struct window *win, struct other *other,
 
 static void flip_once(struct other *other, struct rng *rng)
 {
-	if (pwrite(other->fd, rng_chance(rng, 50) ? "1" : "0", 1, 0) != 1)
-		die("cannot write the switch");
+	(void)other;
+	switch_flip(rng);
 }
 
 /*
@@ -273,7 +273,6 @@ static void race(unsigned int order, uint32_t nr, uint32_t flags,
 	other.win = &scene.win[0];
 	switch_set(true);
 	pin_loop(&scene.win[0], &other, flags, checks, why);
-	switch_forget();
 	switch_set(false);
 	scene_end(&scene);
 }
@@ -282,14 +281,9 @@ static void race(unsigned int order, uint32_t nr, uint32_t flags,
 
 static void flip(struct why *why)
 {
-	int fd = open("/sys/kernel/mm/pagerun/pin", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		die("cannot open the switch");
 	race(ORDER, PAGES, PAGERUN_TEST_WRITE,
-	     CHECK_ALL | CHECK_PLACE | CHECK_COUNTS | CHECK_CONTENT, flip_once, fd,
+	     CHECK_ALL | CHECK_PLACE | CHECK_COUNTS | CHECK_CONTENT, flip_once, -1,
 	     why);
-	close(fd);
 }
 
 static void fork_once(struct other *other, struct rng *rng)

@@ -24,8 +24,10 @@
 #include "../ktap.h"
 #include "same.h"
 
-#define SWITCH	"/sys/kernel/mm/pagerun/pin"
-#define STATS	"/sys/kernel/mm/pagerun/stats"
+#define DIR_PAGERUN	"/sys/kernel/mm/pagerun"
+#define SWITCH		DIR_PAGERUN "/pin"
+#define STATS		DIR_PAGERUN "/stats"
+#define DEVICE		"/dev/pagerun"
 #define THP	"/sys/kernel/mm/transparent_hugepage/"
 
 struct sys sys = { .dev = -1, .observer = -1, .tmpfs = -1, .ramfs = -1 };
@@ -124,28 +126,36 @@ static bool setting_get(const char *path, char *value, size_t size)
 	return true;
 }
 
-/*
- * Set it, remembering what it held before. Writes nothing when it was set so
- * last.
- */
-bool setting_set(const char *path, const char *value)
+/* The entry of a setting, made if it is new; NULL if there is none such. */
+static struct setting *setting_remember(const char *path)
 {
 	struct setting *set;
 	unsigned int i;
 
 	for (i = 0; i < nr_settings; i++)
 		if (!strcmp(settings[i].path, path))
-			break;
+			return &settings[i];
 	set = &settings[i];
-	if (i == nr_settings) {
-		if (nr_settings == MAX_SETTINGS || strlen(path) >= sizeof(set->path))
-			die("no room to remember the setting %s", path);
-		if (!setting_get(path, set->before, sizeof(set->before)))
-			return false;
-		strcpy(set->path, path);
-		strcpy(set->now, set->before);
-		nr_settings++;
-	}
+	if (nr_settings == MAX_SETTINGS || strlen(path) >= sizeof(set->path))
+		die("no room to remember the setting %s", path);
+	if (!setting_get(path, set->before, sizeof(set->before)))
+		return NULL;
+	strcpy(set->path, path);
+	strcpy(set->now, set->before);
+	nr_settings++;
+	return set;
+}
+
+/*
+ * Set it, remembering what it held before. Writes nothing when it was set so
+ * last.
+ */
+bool setting_set(const char *path, const char *value)
+{
+	struct setting *set = setting_remember(path);
+
+	if (!set)
+		return false;
 	if (!strcmp(set->now, value))
 		return true;
 	if (!file_write(path, value))
@@ -218,40 +228,96 @@ void thp_memfd(bool on)
 		die("cannot set %sshmem_enabled", THP);
 }
 
-/* The switch is set so often that its file stays open. */
+/*
+ * The switches: all files of the folder but the statistics, so that a feature
+ * that this program does not know is off and on like the others. They are set so
+ * often that the files stay open.
+ */
+#define MAX_SWITCHES	16
+
+static struct {
+	struct setting *setting;	/* what it held before */
+	int fd;
+} switches[MAX_SWITCHES];
+static unsigned int nr_switches;
 static int switch_state = -1;
 
-void switch_forget(void)
+static void switch_add(const char *name)
 {
-	switch_state = -1;
+	char path[sizeof(settings[0].path)];
+	struct stat st;
+	int fd;
+
+	if (snprintf(path, sizeof(path), DIR_PAGERUN "/%s", name) >=
+	    (int)sizeof(path))
+		die("the name of the switch %s is too long", name);
+	if (stat(path, &st))
+		die("cannot look at %s", path);
+	if (!S_ISREG(st.st_mode) || !strcmp(path, STATS))
+		return;
+	if (nr_switches == MAX_SWITCHES)
+		die("no room for the switch %s", path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		die("cannot open %s", path);
+	switches[nr_switches].setting = setting_remember(path);
+	if (!switches[nr_switches].setting)
+		die("cannot read %s", path);
+	switches[nr_switches++].fd = fd;
+	sys.nullmap |= !strcmp(name, "nullmap");
+}
+
+static void switches_open(void)
+{
+	DIR *dir = opendir(DIR_PAGERUN);
+	struct dirent *entry;
+
+	if (!dir)
+		die("cannot open %s", DIR_PAGERUN);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			switch_add(entry->d_name);
+	closedir(dir);
+}
+
+static void switch_write(unsigned int i, bool on)
+{
+	const char *value = on ? "1" : "0";
+
+	if (pwrite(switches[i].fd, value, 1, 0) != 1)
+		die("cannot write %s", switches[i].setting->path);
+	/* What settings_restore() compares with has to be right too. */
+	strcpy(switches[i].setting->now, value);
 }
 
 void switch_set(bool on)
 {
-	static int fd = -1;
-
 	if (switch_state == on)
 		return;
-	if (fd < 0) {
-		/* Remembers what it held. */
-		if (!setting_set(SWITCH, on ? "1" : "0"))
-			die("cannot set %s", SWITCH);
-		fd = open(SWITCH, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			die("cannot open %s", SWITCH);
-	}
-	if (pwrite(fd, on ? "1" : "0", 1, 0) != 1)
-		die("cannot write %s", SWITCH);
+	for (unsigned int i = 0; i < nr_switches; i++)
+		switch_write(i, on);
 	switch_state = on;
+}
 
-	/* What settings_restore() compares with has to be right too. */
-	for (unsigned int i = 0; i < nr_settings; i++)
-		if (!strcmp(settings[i].path, SWITCH))
-			strcpy(settings[i].now, on ? "1" : "0");
+void switch_flip(struct rng *rng)
+{
+	switch_state = -1;
+	switch_write(rng_below(rng, nr_switches), rng_chance(rng, 50));
 }
 
 /* ------------------------------------------------------------------------- */
 /* Counters                                                                  */
+
+/* Where a line begins so, or NULL; other lines may hold the same words. */
+static char *line_of(char *text, const char *start)
+{
+	while (text && strncmp(text, start, strlen(start))) {
+		text = strchr(text, '\n');
+		if (text)
+			text++;
+	}
+	return text;
+}
 
 void stats_read(struct stats *stats)
 {
@@ -259,7 +325,7 @@ void stats_read(struct stats *stats)
 
 	if (!file_read(STATS, buf, sizeof(buf)))
 		die("cannot read %s", STATS);
-	line = strstr(buf, "pin runs ");
+	line = line_of(buf, "pin ");
 	if (!line || sscanf(line, "pin runs %lu pages %lu fallbacks %lu",
 			    &stats->runs, &stats->pages,
 			    &stats->fallbacks) != 3)
@@ -329,6 +395,32 @@ void pagemap_read(const void *addr, uint32_t nr, uint64_t *entries)
 	    pread(fd, entries, size, ((uintptr_t)addr >> PAGE_SHIFT) *
 		  sizeof(*entries)) != (ssize_t)size)
 		die("cannot read /proc/self/pagemap");
+}
+
+void device_pages(const void *addr, uint32_t nr, bool *device)
+{
+	const uintptr_t first = (uintptr_t)addr;
+	const uintptr_t last = first + (uintptr_t)nr * PAGE_SIZE;
+	FILE *file = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	if (!file)
+		die("cannot open /proc/self/maps");
+	memset(device, 0, nr * sizeof(*device));
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long at, end;
+
+		if (sscanf(line, "%lx-%lx", &at, &end) != 2)
+			die("/proc/self/maps cannot be understood: %s", line);
+		if (!strstr(line, " " DEVICE "\n"))
+			continue;
+		/* Shared and never copied: all in there is the driver's. */
+		at = at > first ? at : first;
+		end = end < last ? end : last;
+		for (; at < end; at += PAGE_SIZE)
+			device[(at - first) >> PAGE_SHIFT] = true;
+	}
+	fclose(file);
 }
 
 uint64_t kpagecount(uint64_t pfn)
@@ -516,13 +608,13 @@ const char *sys_open(void)
 	if (sysconf(_SC_PAGESIZE) != (long)PAGE_SIZE)
 		return "the cases are laid out for pages of 4 KiB; "
 		       "boot a kernel that has them";
-	if (access("/dev/pagerun", F_OK))
-		return "there is no /dev/pagerun; insmod pagerun_test.ko";
+	if (access(DEVICE, F_OK))
+		return "there is no " DEVICE "; insmod pagerun_test.ko";
 
-	sys.dev = open("/dev/pagerun", O_RDWR | O_CLOEXEC);
-	sys.observer = open("/dev/pagerun", O_RDWR | O_CLOEXEC);
+	sys.dev = open(DEVICE, O_RDWR | O_CLOEXEC);
+	sys.observer = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (sys.dev < 0 || sys.observer < 0)
-		return "cannot open /dev/pagerun; run as root";
+		return "cannot open " DEVICE "; run as root";
 	if (ioctl(sys.dev, PAGERUN_TEST_INFO, &info) ||
 	    info.version != PAGERUN_TEST_VERSION)
 		return "pagerun_test.ko has another version; load the one of this tree";
@@ -652,6 +744,7 @@ void sys_probe_kinds(void)
 	if (!sys.shmem_huge)
 		ktap_diag("no " THP "shmem_enabled: no large folios in memfds");
 
+	switches_open();
 	sys.zero_pfn = find_zero_page();
 
 	/*
