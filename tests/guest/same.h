@@ -4,6 +4,7 @@
  * does; these are its parts:
  *
  *	same_sys.c	the guest: settings, counters, page map, the driver
+ *	same_swap.c	swapped-out and merged memory
  *	same_layout.c	operations that lay out memory, and the scene they make
  *	same_random.c	random layouts and calls from a seed
  *	same_compare.c	one call with the switch off and on, compared
@@ -109,6 +110,8 @@ struct sys {
 	bool hugetlb;
 	bool secretmem;
 	bool uffd_wp;
+	bool swap;		/* an area of our own */
+	bool ksm;
 	bool pkeys;
 	int key_nowrite, key_noaccess;
 	bool nullmap;		/* the kernel has a switch of that name */
@@ -202,6 +205,22 @@ void dev_release(int fd);
 uint32_t dev_count(int fd, const void *addr, uint32_t nr, uint32_t flags);
 
 /* ------------------------------------------------------------------------- */
+/* same_swap.c                                                               */
+
+/* Make an area to swap to and KSM fast; false if there is none. */
+bool swap_begin(void);
+bool ksm_begin(void);
+/* settings_restore() does it. */
+void swap_end(void);
+
+/* Page out. @keep: the folios stay in the swap cache, whole. */
+void swap_out(void *addr, uint32_t nr, bool keep);
+
+void ksm_run(bool on);
+/* Run KSM until what can be merged is, then stop it. */
+void ksm_merge(void);
+
+/* ------------------------------------------------------------------------- */
 /* same_layout.c                                                             */
 
 enum op_kind {
@@ -232,6 +251,8 @@ enum op_kind {
 	OP_UFFD_WP,
 	OP_SOFT_DIRTY,	/* clear_refs 4 */
 	OP_MLOCK,
+	OP_SWAP,	/* out; @a: 1 into the swap cache, 0 freed */
+	OP_KSM,		/* write, every @a-th page alike, and merge; once */
 	OP_PTEMAP,	/* split PMD mappings, not folios */
 	OP_THP,		/* folios of order @a for the faults to come */
 	NR_OPS
@@ -284,6 +305,7 @@ struct scene {
 	int uffd;
 	pid_t children[MAX_CHILDREN];
 	int nr_children;
+	bool merged;		/* by KSM */
 };
 
 /*

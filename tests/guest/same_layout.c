@@ -32,6 +32,7 @@ static const char *const op_names[NR_OPS] = {
 	[OP_PROT] = "prot", [OP_PKEY] = "pkey", [OP_DONTFORK] = "dontfork",
 	[OP_FORK] = "fork", [OP_REAP] = "reap", [OP_WRITE] = "write",
 	[OP_READ] = "read", [OP_MOVE] = "move", [OP_REVERSE] = "reverse",
+	[OP_SWAP] = "swap", [OP_KSM] = "ksm",
 	[OP_INTERLEAVE] = "interleave", [OP_UFFD_WP] = "uffd-wp",
 	[OP_SOFT_DIRTY] = "soft-dirty", [OP_MLOCK] = "mlock",
 	[OP_PTEMAP] = "ptemap", [OP_THP] = "thp",
@@ -312,6 +313,41 @@ static void uffd_wp(struct scene *scene, void *addr, uint32_t nr)
 		ioctl(scene->uffd, UFFDIO_WRITEPROTECT, &wp);
 }
 
+/*
+ * Pages that are to be merged, @a different ones. Each window has a mark of its
+ * own in them: pages that both shared would have counts of both. A page that
+ * cannot be marked is left out.
+ */
+static void mergeable(const struct scene *scene, const struct window *win,
+		      const struct op *op)
+{
+	const uint32_t mark = 1 + (win - scene->win);
+
+	if (!sys.ksm || scene->merged)
+		return;
+	for (uint32_t i = 0; i < op->nr; i++) {
+		char *addr = page_at(win, op->page + i);
+
+		if (poke(addr, op->c + i % max_u32(op->a, 1)) &&
+		    poke(addr + 2 * sizeof(mark), mark))
+			madvise(addr, PAGE_SIZE, MADV_MERGEABLE);
+	}
+}
+
+static void merge(struct scene *scene)
+{
+	/*
+	 * Once: what is written to such memory later has no mark, and the next
+	 * scan would find it.
+	 */
+	if (!sys.ksm || scene->merged)
+		return;
+	scene->merged = true;
+	ksm_merge();
+	/* Which of the pages that were alike has become the one is open. */
+	clear_refs(1);
+}
+
 static void reap(struct scene *scene)
 {
 	while (scene->nr_children > 0) {
@@ -435,6 +471,12 @@ static void apply(struct scene *scene, struct window *win, const struct op *op)
 	case OP_MLOCK:
 		mlock(addr, size);
 		break;
+	case OP_SWAP:
+		swap_out(addr, op->nr, op->a);
+		break;
+	case OP_KSM:
+		mergeable(scene, win, op);
+		break;
 	case OP_PTEMAP:
 		ptemap(addr, op->nr);
 		break;
@@ -523,6 +565,8 @@ void scene_make(struct scene *scene, const struct layout *lay, int nr_windows)
 		thp_for(op);
 		for (int i = 0; i < nr_windows; i++)
 			apply(scene, &scene->win[i], op);
+		if (op->kind == OP_KSM)
+			merge(scene);
 		thp_none();
 	}
 	settle();

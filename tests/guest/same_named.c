@@ -104,6 +104,23 @@ static const char *no_secretmem(void)
 	       "no memfd_secret(); boot with CONFIG_SECRETMEM=y and secretmem.enable=1";
 }
 
+static const char *no_swap(void)
+{
+	return sys.swap ? no_64k() :
+	       "no swap area; boot with CONFIG_SWAP=y, CONFIG_CONFIGFS_FS=y and CONFIG_BLK_DEV_NULL_BLK=y, run as root";
+}
+
+static const char *no_swap_shmem(void)
+{
+	return no_swap() ? no_swap() : no_shmem();
+}
+
+static const char *no_ksm(void)
+{
+	return sys.ksm ? no_64k() :
+	       "no merging of memory; boot with CONFIG_KSM=y, run as root";
+}
+
 /* ------------------------------------------------------------------------- */
 /* Helpers                                                                   */
 
@@ -683,7 +700,8 @@ static void device(struct why *why)
 	layout_add(&lay, OP_ANON, 3 * AT, SIZE, ORDER, 0, 2);
 	layout_add(&lay, OP_PROT, 2 * AT + 9, 2, PROT_READ, 0, 0);
 	all_ways(&lay, AT + 3, 2 * SIZE + 6, &any, why);
-	all_ways(&lay, 2 * AT + 3, 2 * SIZE - 3, &any, why);
+	/* Two pages of a folio: the second touch clears its referenced flag. */
+	all_ways(&lay, 2 * AT + 3, SIZE - 1, &any, why);
 }
 
 static void secretmem(struct why *why)
@@ -719,6 +737,144 @@ static void first_faults(struct why *why)
 		layout_add(&lay, OP_ANON, AT, SIZE, orders[i], LAY_EMPTY, 0);
 		layout_add(&lay, OP_THP, 0, 0, orders[i], 0, 0);
 		all_ways(&lay, AT, SIZE, &any, why);
+	}
+}
+
+/* ------------------------------------------------------------------------- */
+/* Memory that is not there, or not alone                                    */
+
+/* Are the pages of OP_SWAP out? If not, a case would show nothing. */
+static void all_out(uint32_t page, uint32_t nr, struct why *why)
+{
+	struct scene scene;
+	uint64_t map[SIZE];
+
+	scene_make(&scene, &lay, 1);
+	pagemap_read(page_at(&scene.win[0], page), nr, map);
+	for (uint32_t i = 0; i < nr; i++)
+		if (!(map[i] & PM_SWAP))
+			wrong(why, "page %u is not swapped out: pagemap 0x%llx",
+			      page + i, (unsigned long long)map[i]);
+	scene_end(&scene);
+}
+
+static void swapped(struct why *why)
+{
+	/* What is read again is read into small folios. */
+	const struct want small = { 7, 0, 0 };
+
+	/* In the middle: that splits the folio. */
+	one_folio_between(&lay);
+	layout_add(&lay, OP_SWAP, AT + 5, 4, 0, 0, 0);
+	all_out(AT + 5, 4, why);
+	layout_add(&lay, OP_READ, AT + 6, 2, 100, 0, 0);
+	all_ways(&lay, AT - 1, SIZE + 2, &any, why);
+
+	/* Whole, then some pages of it; one of them written to. */
+	one_folio_between(&lay);
+	layout_add(&lay, OP_SWAP, AT, SIZE, 0, 0, 0);
+	all_out(AT, SIZE, why);
+	layout_add(&lay, OP_READ, AT + 2, 7, 100, 0, 0);
+	layout_add(&lay, OP_WRITE, AT + 4, 1, 100, 0, 3);
+	all_ways(&lay, AT, SIZE, &any, why);
+	all_ways(&lay, AT + 2, 7, &small, why);
+
+	/* Next to a folio that is there, and nothing read. */
+	layout_init(&lay, 8 * SIZE);
+	layout_add(&lay, OP_ANON, 0, 8 * SIZE, ORDER, 0, 0);
+	layout_add(&lay, OP_SWAP, 2 * SIZE, SIZE, 0, 0, 0);
+	all_ways(&lay, SIZE, 3 * SIZE, &any, why);
+}
+
+/*
+ * A large folio in the swap cache, of which some pages are mapped. One entry is
+ * taken away first: if all were there, one fault would map them all.
+ */
+static void swap_cache(struct why *why)
+{
+	const struct want run = { 5, 1, 5 };
+	const struct call get = {
+		.page = AT + 3, .nr = SIZE, .op = PAGERUN_TEST_GET_FAST,
+	};
+
+	one_folio_between(&lay);
+	layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+	layout_add(&lay, OP_DONTNEED, AT + 1, 1, 0, 0, 0);
+	layout_add(&lay, OP_READ, AT + 3, 5, 100, 0, 0);
+	layout_add(&lay, OP_READ, AT + 10, 3, 100, 0, 0);
+	/* A run ends where the swap entries begin. */
+	one_way(&lay, &get, &run, why);
+	all_ways(&lay, AT + 3, 5, &run, why);
+	all_ways(&lay, AT - 1, SIZE + 2, &any, why);
+
+	/* Pages written to are mapped beside those that were only read. */
+	layout_add(&lay, OP_WRITE, AT + 5, 1, 100, 0, 3);
+	layout_add(&lay, OP_WRITE, AT + 12, 2, 100, 0, 3);
+	all_ways(&lay, AT, SIZE, &any, why);
+
+	/* All mapped by one fault, and the folio has its place in the area. */
+	one_folio_between(&lay);
+	layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+	layout_add(&lay, OP_READ, AT + 3, 1, 100, 0, 0);
+	all_ways(&lay, AT, SIZE, &(struct want){ SIZE, 1, SIZE }, why);
+}
+
+/* Entries that are shared with a child are read as shared pages. */
+static void swap_shared(struct why *why)
+{
+	for (uint32_t stay = 0; stay < 2; stay++) {
+		one_folio_between(&lay);
+		layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+		layout_add(&lay, OP_READ, AT + 12, 1, 100, 0, 0);
+		layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+		layout_add(&lay, OP_DONTNEED, AT + 1, 1, 0, 0, 0);
+		layout_add(&lay, OP_READ, AT + 2, 3, 100, 0, 0);
+		layout_add(&lay, OP_FORK, 0, 0, stay, 0, 0);
+		layout_add(&lay, OP_READ, AT + 5, 4, 100, 0, 0);
+		layout_add(&lay, OP_PROT, AT, SIZE, PROT_READ, 0, 0);
+		all_ways(&lay, AT + 2, SIZE - 2, &any, why);
+	}
+}
+
+static void swapped_shmem(struct why *why)
+{
+	layout_init(&lay, 4 * AT);
+	layout_add(&lay, OP_SHMEM, AT, SIZE, ORDER, 0, 0);
+	layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+	layout_add(&lay, OP_READ, AT + 4, 3, 100, 0, 0);
+	all_ways(&lay, AT, SIZE, &any, why);
+}
+
+/* Is the memory of OP_KSM merged? If not, a case would show nothing. */
+static bool merged(const struct window *win, uint32_t page, uint32_t step,
+		   struct why *why)
+{
+	uint64_t map[SIZE];
+
+	pagemap_read(page_at(win, page), SIZE, map);
+	for (uint32_t i = step; i < SIZE; i++)
+		if (!(map[i] & PM_PRESENT) || map[i] & PM_EXCLUSIVE ||
+		    (map[i] ^ map[i - step]) & PM_PFN)
+			return wrong(why, "KSM did not merge page %u: pagemap 0x%llx, that of page %u 0x%llx",
+				     page + i, (unsigned long long)map[i],
+				     page + i - step,
+				     (unsigned long long)map[i - step]);
+	return true;
+}
+
+static void ksm(struct why *why)
+{
+	struct scene scene;
+
+	for (uint32_t kinds = 1; kinds < 4; kinds += 2) {
+		one_folio_between(&lay);
+		layout_add(&lay, OP_KSM, AT, SIZE, kinds, 0, 1000);
+		scene_make(&scene, &lay, 1);
+		merged(&scene.win[0], AT, kinds, why);
+		scene_end(&scene);
+		/* One page of them has been copied again. */
+		layout_add(&lay, OP_WRITE, AT + 6, 1, 100, 0, 1);
+		all_ways(&lay, AT - 1, SIZE + 2, &any, why);
 	}
 }
 
@@ -1230,6 +1386,11 @@ const struct named named_cases[] = {
 	{ "secretmem", no_secretmem, secretmem },
 	{ "zero pages", no_2m, zero_pages },
 	{ "empty memory", no_64k, first_faults },
+	{ "swapped out, and some pages in again", no_swap, swapped },
+	{ "large folio in the swap cache, partly mapped", no_swap, swap_cache },
+	{ "swapped out, shared by fork", no_swap, swap_shared },
+	{ "shared anonymous 64k folio, swapped out", no_swap_shmem, swapped_shmem },
+	{ "merged by KSM", no_ksm, ksm },
 	{ "taken on one setting, released on the other", no_64k, other_setting },
 	{ "pinned on, then off, fork and zap", no_64k, used_after_off },
 	{ "statistics", no_64k, statistics },

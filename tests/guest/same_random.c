@@ -144,6 +144,23 @@ static void random_range(struct rng *rng, const struct layout *lay,
 	*nr = 1 + rng_below(rng, min_u32(len, lay->nr - at));
 }
 
+/* Swapped out; then, mostly, some of it is touched and is there again. */
+static void random_swap(struct rng *rng, struct layout *lay, uint32_t page,
+			uint32_t nr)
+{
+	const uint32_t percent = 1 + rng_below(rng, 100);
+	const uint32_t draw = rng_next(rng);
+
+	layout_add(lay, OP_SWAP, page, nr, rng_below(rng, 2), 0, 0);
+	/* A large folio comes in whole, unless a piece of it is gone. */
+	if (rng_chance(rng, 50))
+		layout_add(lay, OP_DONTNEED, page + rng_below(rng, nr), 1, 0, 0, 0);
+	if (rng_chance(rng, 80))
+		layout_add(lay, OP_READ, page, nr, percent, 0, draw);
+	if (rng_chance(rng, 30))
+		layout_add(lay, OP_WRITE, page, nr, percent / 4, 0, draw >> 8);
+}
+
 static void random_change(struct rng *rng, struct layout *lay)
 {
 	static const uint32_t prots[] = {
@@ -155,7 +172,7 @@ static void random_change(struct rng *rng, struct layout *lay)
 	uint32_t page, nr, to, k;
 
 	random_range(rng, lay, &page, &nr);
-	switch (rng_below(rng, 20)) {
+	switch (rng_below(rng, 24)) {
 	case 0:
 	case 1:
 		layout_add(lay, OP_DONTNEED, page, nr, 0, 0, 0);
@@ -219,6 +236,15 @@ static void random_change(struct rng *rng, struct layout *lay)
 	case 18:
 		layout_add(lay, OP_SOFT_DIRTY, 0, 0, 0, 0, 0);
 		layout_add(lay, OP_WRITE, 0, lay->nr, percent, 0, draw);
+		break;
+	case 19:
+	case 20:
+	case 21:
+		random_swap(rng, lay, page, nr);
+		break;
+	case 22:
+		layout_add(lay, OP_KSM, page, min_u32(nr, 64),
+			   1 + rng_below(rng, 4), 0, draw);
 		break;
 	default:
 		layout_add(lay, rng_chance(rng, 50) ? OP_FREE : OP_MLOCK, page, nr,

@@ -164,7 +164,7 @@ bool setting_set(const char *path, const char *value)
 	return true;
 }
 
-/* Callable from a signal handler: open, write and close alone. */
+/* Callable from a signal handler: system calls alone. */
 void settings_restore(void)
 {
 	while (nr_settings > 0) {
@@ -173,6 +173,7 @@ void settings_restore(void)
 		if (strcmp(set->now, set->before))
 			file_write(set->path, set->before);
 	}
+	swap_end();
 }
 
 static void thp_path(char *path, size_t size, unsigned int order,
@@ -765,6 +766,12 @@ void sys_probe_kinds(void)
 	sys.uffd_wp = probe_uffd_wp();
 	if (!sys.uffd_wp)
 		ktap_diag("no write protection by userfaultfd: needs CONFIG_USERFAULTFD=y");
+	sys.swap = swap_begin();
+	if (!sys.swap)
+		ktap_diag("no swap area: needs CONFIG_SWAP=y, CONFIG_CONFIGFS_FS=y, CONFIG_BLK_DEV_NULL_BLK=y and a /tmp");
+	sys.ksm = ksm_begin();
+	if (!sys.ksm)
+		ktap_diag("no merging: needs CONFIG_KSM=y");
 	sys.key_nowrite = pkey_alloc(0, PKEY_DISABLE_WRITE);
 	sys.key_noaccess = pkey_alloc(0, PKEY_DISABLE_ACCESS);
 	sys.pkeys = sys.key_nowrite >= 0 && sys.key_noaccess >= 0;
