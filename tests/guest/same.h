@@ -10,6 +10,7 @@
  *	same_compare.c	one call with the switch off and on, compared
  *	same_named.c	the named cases, table and code
  *	same_race.c	named cases with a second thread
+ *	same_crowd.c	named cases with several threads that take pages
  *
  * A length is in pages, a range half open. Page numbers count from the start of
  * a window. Whatever goes wrong with the test itself ends it through die();
@@ -134,6 +135,8 @@ void settings_restore(void);
 /* Which orders of folio the next faults get; see thp_none(). */
 bool thp_anon(unsigned int order);
 bool thp_shmem(unsigned int order);
+/* Scan without a rest, and collapse what has holes too. */
+void khugepaged_hurry(bool on);
 void thp_memfd(bool on);
 void thp_none(void);
 
@@ -159,6 +162,9 @@ struct pins {
 void pins_read(struct pins *pins);
 void pins_forget(void);
 
+/* A field of /proc/vmstat; events are exact, states need not be. */
+uint64_t vmstat(const char *name);
+
 #define PM_PFN		((1ULL << 55) - 1)
 #define PM_SOFT_DIRTY	(1ULL << 55)
 #define PM_EXCLUSIVE	(1ULL << 56)
@@ -169,6 +175,9 @@ void pins_forget(void);
 
 void pagemap_read(const void *addr, uint32_t nr, uint64_t *entries);
 uint64_t kpagecount(uint64_t pfn);
+/* Is the folio that begins at @pfn in the swap cache, which has references? */
+bool in_swap_cache(uint64_t pfn);
+bool under_writeback(uint64_t pfn);
 
 /*
  * Which of the pages are the driver's own: those, and no others here, have no
@@ -184,6 +193,8 @@ void clear_refs(int what);
  * list are referenced from there).
  */
 void settle(void);
+/* What any CPU keeps; to be called on CPU 0. */
+void settle_all(void);
 
 /* Run on this CPU alone; -1: on all. False if there is no such CPU. */
 bool run_on_cpu(int cpu);
@@ -404,7 +415,7 @@ void observe(const struct window *win, uint32_t lo, uint32_t hi,
 bool no_leaks(const struct window *win, struct why *why);
 
 /* ------------------------------------------------------------------------- */
-/* same_named.c, same_race.c                                                 */
+/* same_named.c, same_race.c, same_crowd.c                                   */
 
 struct named {
 	const char *name;
@@ -417,5 +428,7 @@ extern const struct named named_cases[];
 extern const unsigned int nr_named_cases;
 extern const struct named race_cases[];
 extern const unsigned int nr_race_cases;
+extern const struct named crowd_cases[];
+extern const unsigned int nr_crowd_cases;
 
 #endif /* SAME_H */

@@ -9,8 +9,8 @@
  * array, refcount and pincount of each page while it is held and afterwards,
  * its flags, nr_foll_pin_acquired and _released, the page map with its
  * soft-dirty bits, the content, and how much GUP-fast takes. See same_compare.c
- * for how, same_random.c for the layouts drawn from a seed, same_named.c and
- * same_race.c for those with a name.
+ * for how, same_random.c for the layouts drawn from a seed, same_named.c,
+ * same_race.c and same_crowd.c for those with a name.
  *
  * Needs a kernel with CONFIG_PAGERUN_PIN, pagerun_test.ko, and root. Settings of
  * the guest that it changes are put back. Output is KTAP; exit code 0: passed,
@@ -231,7 +231,8 @@ int main(int argc, char **argv)
 		die("cannot run on CPU 0 alone");
 
 	ktap_plan((named ? count_named(named_cases, nr_named_cases) +
-			   count_named(race_cases, nr_race_cases) : 0) +
+			   count_named(race_cases, nr_race_cases) +
+			   count_named(crowd_cases, nr_crowd_cases) : 0) +
 		  (random ? options.cases : 0) + 1);
 	ktap_diag("seed %llu, %u cases of %u calls",
 		  (unsigned long long)options.seed, options.cases, options.calls);
@@ -241,6 +242,7 @@ int main(int argc, char **argv)
 	if (named) {
 		run_named(named_cases, nr_named_cases);
 		run_named(race_cases, nr_race_cases);
+		run_named(crowd_cases, nr_crowd_cases);
 	}
 	if (random)
 		for (unsigned int i = 0; i < options.cases; i++)

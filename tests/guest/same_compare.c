@@ -646,11 +646,13 @@ bool no_leaks(const struct window *win, struct why *why)
 			continue;
 		for (j = 0; j < 1U << page->order; j++)
 			mapped += kpagecount(head + j);
+		if (in_swap_cache(head))
+			mapped += 1ULL << page->order;
 		for (j = i; j < nr; j++)
 			mine += pages[j].pfn - pages[j].index == head;
 		if (page->pincount > 0 ||
 		    (uint64_t)page->refcount != mapped + mine)
-			return wrong(why, "a folio of order %u has refcount %d and pincount %d, but %llu mappings and %u references of the test",
+			return wrong(why, "a folio of order %u has refcount %d and pincount %d, but %llu mappings (the swap cache's included) and %u references of the test",
 				     page->order, page->refcount, page->pincount,
 				     (unsigned long long)mapped, mine);
 	}

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,10 +130,26 @@ void swap_end(void)
 	rmdir(config_dir);
 }
 
+/*
+ * Should the system call sleep, another thread sends off what waits to be written,
+ * on any CPU: it may be under way when the call returns, or have ended there and
+ * still be in a batch of that CPU. A fault would find that, or not.
+ */
+static void pageout(void *addr, uint32_t nr)
+{
+	static uint64_t map[WINDOW_MAX];
+
+	pagemap_read(addr, nr, map);
+	madvise(addr, (size_t)nr << PAGE_SHIFT, MADV_PAGEOUT);
+	for (uint32_t i = 0; i < nr; i++)
+		while (map[i] & PM_PRESENT && under_writeback(map[i] & PM_PFN))
+			sched_yield();
+	settle_all();
+}
+
 void swap_out(void *addr, uint32_t nr, bool keep)
 {
 	static uint64_t map[WINDOW_MAX];
-	const size_t size = (size_t)nr << PAGE_SHIFT;
 
 	if (!sys.swap)
 		return;
@@ -140,7 +157,7 @@ void swap_out(void *addr, uint32_t nr, bool keep)
 	 * Written, and out of the page tables; but the folios are still there, in
 	 * the swap cache, since the writes were waiting while reclaim looked.
 	 */
-	madvise(addr, size, MADV_PAGEOUT);
+	pageout(addr, nr);
 	if (keep)
 		return;
 	/* In again, clean: then nothing has to be written, and they are freed. */
@@ -148,7 +165,7 @@ void swap_out(void *addr, uint32_t nr, bool keep)
 	for (uint32_t i = 0; i < nr; i++)
 		if (map[i] & PM_SWAP)
 			peek((char *)addr + ((size_t)i << PAGE_SHIFT));
-	madvise(addr, size, MADV_PAGEOUT);
+	pageout(addr, nr);
 }
 
 /* ------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kernel-page-flags.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -213,6 +214,14 @@ bool thp_anon(unsigned int order)
 	return true;
 }
 
+void khugepaged_hurry(bool on)
+{
+	setting_set(THP "khugepaged/max_ptes_none", on ? "511" : "0");
+	if (!setting_set(THP "khugepaged/scan_sleep_millisecs", on ? "1" : "10000") ||
+	    !setting_set(THP "khugepaged/alloc_sleep_millisecs", on ? "1" : "60000"))
+		die("cannot set up khugepaged");
+}
+
 bool thp_shmem(unsigned int order)
 {
 	if (!(sys.shmem_orders & (1U << order)))
@@ -333,13 +342,37 @@ void stats_read(struct stats *stats)
 		die("%s has no line of pin that can be understood", STATS);
 }
 
-static uint64_t vmstat_field(const char *text, const char *name)
+static uint64_t vmstat_field(char *text, const char *name)
 {
-	const char *at = strstr(text, name);
+	char start[64];
+	const char *at;
 
+	snprintf(start, sizeof(start), "%s ", name);
+	at = line_of(text, start);
 	if (!at)
 		die("/proc/vmstat has no %s", name);
-	return strtoull(at + strlen(name), NULL, 10);
+	return strtoull(at + strlen(start), NULL, 10);
+}
+
+static void vmstat_text(char *buf, size_t size)
+{
+	static int fd = -1;
+	ssize_t len;
+
+	if (fd < 0)
+		fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
+	len = pread(fd, buf, size - 1, 0);
+	if (len <= 0)
+		die("cannot read /proc/vmstat");
+	buf[len] = '\0';
+}
+
+uint64_t vmstat(const char *name)
+{
+	char buf[16384];
+
+	vmstat_text(buf, sizeof(buf));
+	return vmstat_field(buf, name);
 }
 
 /* The last values, and whether anything was pinned or unpinned since. */
@@ -358,29 +391,21 @@ void pins_forget(void)
  */
 void pins_read(struct pins *pins)
 {
-	static int refresh = -1, vmstat = -1;
+	static int refresh = -1;
 	char buf[16384];
-	ssize_t len;
 
 	if (!pins_stale) {
 		*pins = last_pins;
 		return;
 	}
-	if (refresh < 0) {
+	if (refresh < 0)
 		refresh = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
-		vmstat = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
-		if (refresh < 0 || vmstat < 0)
-			die("cannot open /proc/vmstat and /proc/sys/vm/stat_refresh");
-	}
 	/* It may find a negative counter elsewhere and say EINVAL. */
-	if (pwrite(refresh, "1", 1, 0) != 1 && errno != EINVAL)
+	if (refresh < 0 || (pwrite(refresh, "1", 1, 0) != 1 && errno != EINVAL))
 		die("cannot write /proc/sys/vm/stat_refresh");
-	len = pread(vmstat, buf, sizeof(buf) - 1, 0);
-	if (len <= 0)
-		die("cannot read /proc/vmstat");
-	buf[len] = '\0';
-	pins->acquired = vmstat_field(buf, "nr_foll_pin_acquired ");
-	pins->released = vmstat_field(buf, "nr_foll_pin_released ");
+	vmstat_text(buf, sizeof(buf));
+	pins->acquired = vmstat_field(buf, "nr_foll_pin_acquired");
+	pins->released = vmstat_field(buf, "nr_foll_pin_released");
 	last_pins = *pins;
 	pins_stale = false;
 }
@@ -424,17 +449,41 @@ void device_pages(const void *addr, uint32_t nr, bool *device)
 	fclose(file);
 }
 
+/* The entry of a page frame in one of the files that have one each. */
+static uint64_t per_frame(int *fd, const char *path, uint64_t pfn)
+{
+	uint64_t value;
+
+	if (*fd < 0)
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0 || pread(*fd, &value, sizeof(value), pfn * sizeof(value)) !=
+	    sizeof(value))
+		die("cannot read %s", path);
+	return value;
+}
+
 uint64_t kpagecount(uint64_t pfn)
 {
 	static int fd = -1;
-	uint64_t count;
 
-	if (fd < 0)
-		fd = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pread(fd, &count, sizeof(count), pfn * sizeof(count)) !=
-	    sizeof(count))
-		die("cannot read /proc/kpagecount");
-	return count;
+	return per_frame(&fd, "/proc/kpagecount", pfn);
+}
+
+static bool frame_flag(uint64_t pfn, int flag)
+{
+	static int fd = -1;
+
+	return per_frame(&fd, "/proc/kpageflags", pfn) & (1ULL << flag);
+}
+
+bool in_swap_cache(uint64_t pfn)
+{
+	return frame_flag(pfn, KPF_SWAPCACHE);
+}
+
+bool under_writeback(uint64_t pfn)
+{
+	return frame_flag(pfn, KPF_WRITEBACK);
 }
 
 void clear_refs(int what)
@@ -456,6 +505,15 @@ void settle(void)
 
 	if (addr == MAP_FAILED || munmap(addr, PAGE_SIZE))
 		die("cannot map and unmap a page");
+}
+
+void settle_all(void)
+{
+	for (int cpu = 1; run_on_cpu(cpu); cpu++)
+		settle();
+	if (!run_on_cpu(0))
+		die("cannot run on CPU 0 alone");
+	settle();
 }
 
 bool run_on_cpu(int cpu)
