@@ -185,6 +185,20 @@ bool under_writeback(uint64_t pfn);
  */
 void device_pages(const void *addr, uint32_t nr, bool *device);
 
+/*
+ * What /proc/self/smaps says of the pages, in kB: how much is dirty, shared,
+ * swapped, locked ...; the sums of all mappings there.
+ */
+#define SMAPS_FIELDS	32
+
+struct smaps {
+	uint32_t nr;
+	char names[SMAPS_FIELDS][24];
+	unsigned long kb[SMAPS_FIELDS];
+};
+
+void smaps_read(const void *addr, uint32_t nr, struct smaps *smaps);
+
 /* 1: forget accesses; 4: forget soft-dirty and write-protect. */
 void clear_refs(int what);
 
@@ -340,7 +354,8 @@ struct call {
 	uint32_t op, flags;
 	bool on_first;		/* first with the switch on, then off */
 	bool off_early;		/* off again while the pages are held */
-	bool count_held;	/* look at nr_foll_pin_* while they are held, too */
+	/* Look at nr_foll_pin_* while they are held, too, and at smaps. */
+	bool count_held;
 	uint64_t young;		/* draws the pages read before; 0: none */
 };
 
@@ -375,6 +390,7 @@ struct answer {
 	/* what can be seen of the window's pages, while held and afterwards */
 	struct pagerun_test_page *held_obs, *after_obs;
 	uint64_t *held_map, *after_map;
+	struct smaps smaps;	/* afterwards, with count_held */
 };
 
 void answer_init(struct answer *answer);

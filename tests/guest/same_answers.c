@@ -8,7 +8,7 @@
  * on, and all there is to see is compared: what the call returns, the page
  * array, refcount and pincount of each page while it is held and afterwards,
  * its flags, nr_foll_pin_acquired and _released, the page map with its
- * soft-dirty bits, the content, and how much GUP-fast takes. See same_compare.c
+ * soft-dirty bits, what smaps finds dirty, shared, swapped or locked, the content, and how much GUP-fast takes. See same_compare.c
  * for how, same_random.c for the layouts drawn from a seed, same_named.c,
  * same_race.c and same_crowd.c for those with a name.
  *

@@ -199,6 +199,10 @@ void ask(const struct window *win, const struct call *call, bool on,
 	observe(win, answer->lo, answer->hi, answer->after_map,
 		answer->after_obs);
 
+	answer->smaps.nr = 0;
+	if (call->count_held)
+		smaps_read(win->base, win->nr, &answer->smaps);
+
 	answer->hold.acquired = held.acquired - before.acquired;
 	answer->hold.released = held.released - before.released;
 	answer->release.acquired = after.acquired - held.acquired;
@@ -267,7 +271,8 @@ static struct pairing pairing;
  *  - The attempt at the first such page is a pin that was taken back. It is not
  *    made.
  *  - From there on pages were touched by the slow path, each on its own, which
- *    turns the referenced flag of a folio over until it is on the active list.
+ *    turns the referenced flag of a folio over until it is on the active list,
+ *    and dirties what is to be written to, as smaps tells.
  *    Where the memory is one and the same, it is there; twins are not, and what
  *    one call has left shows in the next.
  */
@@ -431,6 +436,21 @@ static bool same_seen(const struct answer *off, const struct answer *on,
 			  how, why);
 }
 
+static bool same_smaps(const struct smaps *off, const struct smaps *on,
+		       struct why *why)
+{
+	for (uint32_t i = 0; i < off->nr && i < on->nr; i++)
+		if (strcmp(off->names[i], on->names[i]) ||
+		    off->kb[i] != on->kb[i])
+			return wrong(why, "after release, smaps: %s is %lu kB off; %s is %lu kB on",
+				     off->names[i], off->kb[i], on->names[i],
+				     on->kb[i]);
+	if (off->nr != on->nr)
+		return wrong(why, "after release, smaps has %u fields off, %u on",
+			     off->nr, on->nr);
+	return true;
+}
+
 bool same_answer(const struct answer *off, const struct answer *on,
 		 uint32_t nr, enum same_how how, struct why *why)
 {
@@ -457,7 +477,10 @@ bool same_answer(const struct answer *off, const struct answer *on,
 	       same_maps(off->after_map, on->after_map, nr, "after release", how,
 			 why) &&
 	       same_seen(off, on, true, longer, how, why) &&
-	       same_seen(off, on, false, longer, how, why);
+	       same_seen(off, on, false, longer, how, why) &&
+	       /* The slow path dirties what it takes for writing. */
+	       (mask_referenced || longer ||
+		same_smaps(&off->smaps, &on->smaps, why));
 }
 
 /* What holds for every answer, whichever way the switch stands. */

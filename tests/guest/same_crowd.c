@@ -39,10 +39,10 @@
  * At least: calls of each thread; changes; and of these, such as had an effect.
  * All that within the time.
  */
-#define CALLS	1000U
+#define CALLS	300U
 #define CHANGES	100U
 #define EFFECTS	10U
-#define SECONDS	20
+#define SECONDS	60
 
 /* New memory comes after so many changes: most of them leave small folios. */
 #define RENEW	5U
@@ -298,6 +298,8 @@ struct change {
 	void (*once)(struct crowd *crowd);
 	const char *event;
 	void (*renewed)(struct crowd *crowd);
+	/* Ends what goes on beside the threads, and takes references. */
+	void (*stop)(void);
 };
 
 /* New memory, while nobody holds any of the old. */
@@ -397,6 +399,8 @@ static void crowd(const struct change *change, int fd, struct why *why)
 	takers_start(&crowd);
 	change_loop(&crowd, change, why);
 	takers_stop(&crowd, why);
+	if (change->stop)
+		change->stop();
 
 	stats_read(&stats_after);
 	if (stats_after.runs == stats.runs)
@@ -599,6 +603,8 @@ static void khugepaged_case(struct why *why)
 	crowd(&(struct change){
 		.checks = CHECK_ALL | CHECK_PLACE | CHECK_CONTENT, .nr = PMD_PAGES,
 		.once = khugepaged_once, .renewed = small_folios,
+		/* It runs as long as its size is enabled. */
+		.stop = thp_none,
 	}, -1, why);
 	khugepaged_hurry(false);
 }
@@ -655,15 +661,19 @@ static void ksm_once(struct crowd *crowd)
 	nanosleep(&wait, NULL);
 }
 
+static void ksm_stop(void)
+{
+	ksm_run(false);
+}
+
 static void ksm_case(struct why *why)
 {
 	ksm_run(true);
 	crowd(&(struct change){
 		.checks = CHECK_ALL | CHECK_PLACE | CHECK_CONTENT, .nr = PAGES,
 		.alike = true, .once = ksm_once, .event = "cow_ksm",
-		.renewed = mergeable,
+		.renewed = mergeable, .stop = ksm_stop,
 	}, -1, why);
-	ksm_run(false);
 }
 
 /* ------------------------------------------------------------------------- */

@@ -1207,6 +1207,14 @@ static void notices_counters(struct why *why)
 	answers[1].release.released++;
 	answers[1].count--;
 	must_differ(SAME_MEMORY, "a page less in the fast path", why);
+	answers[1].count++;
+
+	/* Clean pages where there were dirty ones. */
+	if (!answers[1].smaps.nr)
+		wrong(why, "smaps says nothing");
+	madvise(page_at(&scene.win[0], AT), SIZE << PAGE_SHIFT, MADV_FREE);
+	smaps_read(scene.win[0].base, scene.win[0].nr, &answers[1].smaps);
+	must_differ(SAME_MEMORY, "pages that are not dirty", why);
 	scene_end(&scene);
 }
 

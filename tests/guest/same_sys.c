@@ -449,6 +449,55 @@ void device_pages(const void *addr, uint32_t nr, bool *device)
 	fclose(file);
 }
 
+static void smaps_line(struct smaps *smaps, const char *line)
+{
+	char name[sizeof(smaps->names[0])], unit[4];
+	unsigned long kb;
+	uint32_t i;
+
+	if (sscanf(line, "%23[A-Za-z_]: %lu %3s", name, &kb, unit) != 3 ||
+	    strcmp(unit, "kB"))
+		return;
+	/*
+	 * What the mapping is, and not its pages: it may reach further. And what
+	 * was accessed: clear_refs 1 does not flush the TLB, so it is left to chance
+	 * whether an access makes a page young.
+	 */
+	if (strstr(name, "Size") || !strcmp(name, "Referenced"))
+		return;
+	for (i = 0; i < smaps->nr && strcmp(smaps->names[i], name); i++)
+		;
+	if (i == SMAPS_FIELDS)
+		die("/proc/self/smaps has too many fields");
+	if (i == smaps->nr) {
+		strcpy(smaps->names[i], name);
+		smaps->kb[smaps->nr++] = 0;
+	}
+	smaps->kb[i] += kb;
+}
+
+void smaps_read(const void *addr, uint32_t nr, struct smaps *smaps)
+{
+	const uintptr_t first = (uintptr_t)addr;
+	const uintptr_t last = first + (uintptr_t)nr * PAGE_SIZE;
+	FILE *file = fopen("/proc/self/smaps", "re");
+	bool inside = false;
+	char line[512];
+
+	if (!file)
+		die("cannot open /proc/self/smaps");
+	smaps->nr = 0;
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long at, end;
+
+		if (sscanf(line, "%lx-%lx ", &at, &end) == 2)
+			inside = at < last && end > first;
+		else if (inside)
+			smaps_line(smaps, line);
+	}
+	fclose(file);
+}
+
 /* The entry of a page frame in one of the files that have one each. */
 static uint64_t per_frame(int *fd, const char *path, uint64_t pfn)
 {
