@@ -752,7 +752,7 @@ static void all_out(uint32_t page, uint32_t nr, struct why *why)
 	scene_make(&scene, &lay, 1);
 	pagemap_read(page_at(&scene.win[0], page), nr, map);
 	for (uint32_t i = 0; i < nr; i++)
-		if (!(map[i] & PM_SWAP))
+		if (map[i] & PM_PRESENT)
 			wrong(why, "page %u is not swapped out: pagemap 0x%llx",
 			      page + i, (unsigned long long)map[i]);
 	scene_end(&scene);
@@ -841,6 +841,7 @@ static void swapped_shmem(struct why *why)
 	layout_init(&lay, 4 * AT);
 	layout_add(&lay, OP_SHMEM, AT, SIZE, ORDER, 0, 0);
 	layout_add(&lay, OP_SWAP, AT, SIZE, 1, 0, 0);
+	all_out(AT, SIZE, why);
 	layout_add(&lay, OP_READ, AT + 4, 3, 100, 0, 0);
 	all_ways(&lay, AT, SIZE, &any, why);
 }
@@ -875,6 +876,8 @@ static void ksm(struct why *why)
 		/* One page of them has been copied again. */
 		layout_add(&lay, OP_WRITE, AT + 6, 1, 100, 0, 1);
 		all_ways(&lay, AT - 1, SIZE + 2, &any, why);
+		/* The others stay merged, and have fewer references. */
+		all_ways(&lay, AT + 4, 5, &any, why);
 	}
 }
 

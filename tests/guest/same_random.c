@@ -97,10 +97,14 @@ static uint32_t random_segment(struct rng *rng, struct layout *lay,
 			flags |= LAY_PRIVATE;
 		if (rng_chance(rng, 15))
 			flags |= LAY_READONLY;
+		if (rng_chance(rng, 10))
+			flags |= LAY_EMPTY;
 	} else if (pick < 87) {
 		kind = OP_HUGETLB;
 		order = PMD_ORDER;
 		flags = rng_chance(rng, 50) ? LAY_PRIVATE : 0;
+		if (rng_chance(rng, 20))
+			flags |= LAY_EMPTY;
 	} else if (pick < 91) {
 		kind = OP_DEVICE;
 		order = 0;
@@ -108,6 +112,7 @@ static uint32_t random_segment(struct rng *rng, struct layout *lay,
 		kind = OP_SECRET;
 		order = 0;
 	} else {
+		/* Not the huge one: its size enabled, khugepaged would run. */
 		kind = OP_ZERO;
 		order = 0;
 	}
