@@ -229,16 +229,21 @@ static void *taker_main(void *arg)
 	return NULL;
 }
 
-static void takers_start(struct crowd *crowd)
+static void lock_init(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attr;
 
 	/* Or who writes would wait until all who read are done by chance. */
-	pthread_rwlockattr_init(&attr);
-	pthread_rwlockattr_setkind_np(&attr,
-				      PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-	pthread_rwlock_init(&crowd->lock, &attr);
+	if (pthread_rwlockattr_init(&attr) ||
+	    pthread_rwlockattr_setkind_np(&attr,
+			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) ||
+	    pthread_rwlock_init(lock, &attr))
+		die("cannot make a lock");
 	pthread_rwlockattr_destroy(&attr);
+}
+
+static void takers_start(struct crowd *crowd)
+{
 	for (uint32_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		struct taker *taker = &crowd->takers[i];
 
@@ -394,7 +399,7 @@ static void crowd(const struct change *change, int fd, struct why *why)
 	pins_read(&before);
 	stats_read(&stats);
 
-	pthread_rwlock_init(&crowd.lock, NULL);
+	lock_init(&crowd.lock);
 	renew(&crowd, change);
 	takers_start(&crowd);
 	change_loop(&crowd, change, why);
@@ -679,7 +684,8 @@ static void ksm_case(struct why *why)
 /* ------------------------------------------------------------------------- */
 /* A memory group, of which the kernel reclaims                              */
 
-static char group_dir[] = "/tmp/same_answers.XXXXXX";
+static char group_dir[40];
+static bool group_mounted;
 
 static bool group_write(const char *name, const char *value)
 {
@@ -700,6 +706,9 @@ static void group_end(void)
 {
 	char path[sizeof(group_dir) + 60];
 
+	if (!group_mounted)
+		return;
+	group_mounted = false;
 	/* What it was charged for goes to its parent. */
 	group_write("cgroup.procs", "0");
 	snprintf(path, sizeof(path), "%s/same_answers", group_dir);
@@ -707,7 +716,6 @@ static void group_end(void)
 	group_write("cgroup.subtree_control", "-memory");
 	umount2(group_dir, MNT_DETACH);
 	rmdir(group_dir);
-	strcpy(strrchr(group_dir, '.'), ".XXXXXX");
 }
 
 /* The process in a group of its own; the file that reclaims, or -1. */
@@ -716,17 +724,23 @@ static int group_begin(void)
 	char path[sizeof(group_dir) + 60];
 	int fd;
 
+	strcpy(group_dir, "/tmp/same_answers.XXXXXX");
 	if (!mkdtemp(group_dir))
 		return -1;
 	if (mount("none", group_dir, "cgroup2", 0, NULL)) {
 		rmdir(group_dir);
-		strcpy(strrchr(group_dir, '.'), ".XXXXXX");
 		return -1;
 	}
+	/* die() ends by exit(). */
+	if (!group_mounted && atexit(group_end))
+		die("cannot register what puts the group back");
+	group_mounted = true;
 	snprintf(path, sizeof(path), "%s/same_answers", group_dir);
-	group_write("cgroup.subtree_control", "+memory");
-	mkdir(path, 0700);
-	group_write("same_answers/cgroup.procs", "0");
+	if (!group_write("cgroup.subtree_control", "+memory") ||
+	    mkdir(path, 0700) || !group_write("same_answers/cgroup.procs", "0")) {
+		group_end();
+		return -1;
+	}
 	snprintf(path, sizeof(path), "%s/same_answers/memory.reclaim", group_dir);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -101,8 +101,12 @@ bool swap_begin(void)
 {
 	if (!mkdtemp(config_dir))
 		return false;
-	mounted = !mount("none", config_dir, "configfs", 0, NULL);
-	if (mounted && device_make() && device_label())
+	if (mount("none", config_dir, "configfs", 0, NULL)) {
+		rmdir(config_dir);
+		return false;
+	}
+	mounted = true;
+	if (device_make() && device_label())
 		area_on = !swapon(DEVICE, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK);
 	/* One page is read where one page is asked for. */
 	if (area_on)
