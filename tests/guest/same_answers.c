@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * same_answers: with the switch /sys/kernel/mm/pagerun/pin on, every call gives
- * the answer that it gives with it off.
+ * same_answers: with the switches in /sys/kernel/mm/pagerun on, every call gives
+ * the answer that it gives with them off. What nullmap alone changes is in
+ * same_compare.c.
  *
  * Memory is laid out, pages are taken by get_user_pages_fast(),
- * pin_user_pages_fast() and get_user_pages_fast_only() with the switch off and
+ * pin_user_pages_fast() and get_user_pages_fast_only() with the switches off and
  * on, and all there is to see is compared: what the call returns, the page
  * array, refcount and pincount of each page while it is held and afterwards,
  * its flags, nr_foll_pin_acquired and _released, the page map with its
- * soft-dirty bits, what smaps finds dirty, shared, swapped or locked, the content, and how much GUP-fast takes. See same_compare.c
- * for how, same_random.c for the layouts drawn from a seed, same_named.c,
- * same_race.c and same_crowd.c for those with a name.
+ * soft-dirty bits, what smaps finds dirty, shared, swapped or locked, the
+ * content, and how much GUP-fast takes. See same_compare.c for how, same_random.c
+ * for the layouts drawn from a seed, same_named.c, same_race.c and same_crowd.c
+ * for those with a name.
  *
  * Needs a kernel with CONFIG_PAGERUN_PIN, pagerun_test.ko, and root. Settings of
  * the guest that it changes are put back. Output is KTAP; exit code 0: passed,
@@ -44,7 +46,7 @@ static void usage(FILE *to)
 {
 	fputs("Usage: same_answers [--seed N] [--cases N] [--calls N] [--only WHAT]\n"
 	      "\n"
-	      "Does taking pages give the same answers with the switch pin off and on?\n"
+	      "Does taking pages give the same answers with all switches off and on?\n"
 	      "\n"
 	      "  --seed N     seed of the first random case, 1 if not given; the next\n"
 	      "               cases have the seeds N + 1, N + 2 ...\n"
