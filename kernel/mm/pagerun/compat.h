@@ -122,4 +122,19 @@ static __always_inline bool pagerun_pte_special(pte_t pte)
 	return pte_devmap(pte) || pte_special(pte);
 }
 
+/**
+ * pagerun_mb_after_clear() - a full barrier behind ptep_get_and_clear()
+ *
+ * x86's is a locked instruction, and so a full barrier itself. (A kernel for one
+ * CPU has a plain one, and nobody else who could see it.) That of others may be
+ * relaxed, or no atomic operation at all.
+ */
+static __always_inline void pagerun_mb_after_clear(void)
+{
+	if (IS_ENABLED(CONFIG_X86))
+		barrier();
+	else
+		smp_mb();
+}
+
 #endif /* _MM_PAGERUN_COMPAT_H */

@@ -13,6 +13,7 @@
 enum pagerun_feature {
 	PAGERUN_PIN,
 	PAGERUN_NULLMAP,
+	PAGERUN_MOVE,
 	PAGERUN_NR_FEATURES
 };
 

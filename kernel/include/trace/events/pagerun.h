@@ -36,6 +36,35 @@ TRACE_EVENT(pagerun_pin,
 		  __entry->flags)
 );
 
+/*
+ * UFFDIO_MOVE tried a run: nr pages were moved, large of them in large folios that
+ * stayed whole. 0 pages: all is left to the path for one page.
+ */
+TRACE_EVENT(pagerun_move,
+
+	TP_PROTO(unsigned long src, unsigned long dst, unsigned int nr,
+		 unsigned int large),
+
+	TP_ARGS(src, dst, nr, large),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, src)
+		__field(unsigned long, dst)
+		__field(unsigned int, nr)
+		__field(unsigned int, large)
+	),
+
+	TP_fast_assign(
+		__entry->src = src;
+		__entry->dst = dst;
+		__entry->nr = nr;
+		__entry->large = large;
+	),
+
+	TP_printk("src=0x%lx dst=0x%lx nr=%u large=%u",
+		  __entry->src, __entry->dst, __entry->nr, __entry->large)
+);
+
 #endif /* _TRACE_PAGERUN_H */
 
 #include <trace/define_trace.h>
