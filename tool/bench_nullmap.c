@@ -183,7 +183,7 @@ static int skip_sweep(const struct bench_env *env)
 	for (sort = 0; sort < ARRAY_SIZE(sorts) && !ret; sort++)
 		if (env->opt->nr_globs && bench_wants(env->opt, sorts[sort].pin))
 			ret = skips_add(env->skips, sorts[sort].pin,
-					"threads are timed by the wall clock, and here it counts instructions: use a machine without -icount");
+					CLOCK_NO_THREADS);
 	return ret;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <err.h>
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
 #include "pagerun.h"
@@ -9,6 +11,12 @@
 
 /* The lab's kernel command line holds this in its insn mode. */
 #define INSN_PROMISE "pagerun.clock=insn"
+
+/* Ticks are at multiples of this, or of a part of it, whatever HZ is. */
+#define SECOND_NS	1000000000L
+#define TICK_NS		10000000L
+/* What a tick and waking up take is over after this. */
+#define AFTER_TICK_NS	500000L
 
 const char *clock_name(enum clock_kind clock)
 {
@@ -21,6 +29,14 @@ const char *clock_page_unit(enum clock_kind clock)
 }
 
 #ifdef __x86_64__
+
+static uint64_t read_cycles(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
 
 /* Ticks for a loop of 2 * @rounds instructions and a handful around it. */
 static uint64_t time_loop(uint64_t rounds)
@@ -57,6 +73,12 @@ static bool counts_insns(void)
 }
 
 #else
+
+/* No clock here counts instructions, so nobody comes here. */
+static uint64_t read_cycles(void)
+{
+	return 0;
+}
 
 static bool counts_insns(void)
 {
@@ -101,4 +123,31 @@ int clock_choose(enum clock_kind wish, bool threads, enum clock_kind *clock)
 	}
 	*clock = proven ? CLOCK_INSN : CLOCK_WALL;
 	return PR_OK;
+}
+
+static uint64_t read_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_read(enum clock_kind clock)
+{
+	return clock == CLOCK_INSN ? read_cycles() : read_ns();
+}
+
+void clock_pass_tick(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_nsec += TICK_NS - at.tv_nsec % TICK_NS + AFTER_TICK_NS;
+	if (at.tv_nsec >= SECOND_NS) {
+		at.tv_nsec -= SECOND_NS;
+		at.tv_sec++;
+	}
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
 }

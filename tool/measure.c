@@ -2,12 +2,11 @@
 #include <err.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "measure.h"
 #include "pagerun.h"
 #include "stats.h"
@@ -19,11 +18,6 @@
 #define SAMPLE_NS	50000000ULL
 #define MIN_ROUNDS	8U
 #define MAX_ROUNDS	(1U << 14)
-
-/* Ticks are at multiples of this, or of a part of it, whatever HZ is. */
-#define TICK_NS		10000000L
-/* What a tick and waking up take is over after this. */
-#define AFTER_TICK_NS	500000L
 
 #define PAGE_BYTES	4096
 
@@ -72,25 +66,6 @@ static int take_failed(const struct take *take, int err)
 	return PR_FAIL;
 }
 
-/*
- * Sleep until right behind a tick of the timer. Its interrupt costs
- * instructions: a sample shall hold as few of them as can be, and as many each
- * time, however long the boot took.
- */
-static void wait_for_tick(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_nsec += TICK_NS - at.tv_nsec % TICK_NS + AFTER_TICK_NS;
-	if (at.tv_nsec >= 1000000000L) {
-		at.tv_nsec -= 1000000000L;
-		at.tv_sec++;
-	}
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-		;
-}
-
 int measure_alone(const struct bench_options *opt, const struct take *take,
 		  const struct memory *memory, struct samples *samples)
 {
@@ -108,7 +83,7 @@ int measure_alone(const struct bench_options *opt, const struct take *take,
 	err = driver_time(fd, take, memory->addr, pages, 1, &time);
 	for (i = 0; i < opt->repeat && !err; i++) {
 		if (opt->clock == CLOCK_INSN)
-			wait_for_tick();
+			clock_pass_tick();
 		err = driver_time(fd, take, memory->addr, pages, 1, &time);
 		if (!err)
 			samples_set(samples, i, &time, opt->clock, pages);
@@ -179,19 +154,11 @@ static void set_gate(struct gate *gate, int state)
 	pthread_mutex_unlock(&gate->lock);
 }
 
-static unsigned int usable_cpus(void)
-{
-	cpu_set_t set;
-
-	/* More than a cpu_set_t holds is an error: then each thread has one. */
-	return sched_getaffinity(0, sizeof(set), &set) ?
-	       BENCH_MAX_THREADS : (unsigned int)CPU_COUNT(&set);
-}
-
 /* Rounds for a sample, from the slowest thread's first round. */
 static uint32_t choose_rounds(const struct worker *all, unsigned int nr)
 {
-	unsigned int cpus = usable_cpus(), i;
+	/* Where that cannot be told, each thread has one. */
+	unsigned int cpus = cpus_usable(BENCH_MAX_THREADS), i;
 	uint64_t slowest = 1, rounds, ns = SAMPLE_NS;
 
 	for (i = 0; i < nr; i++)

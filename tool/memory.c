@@ -51,10 +51,10 @@ static uint64_t available(void)
 }
 
 /*
- * Reserve an area with room for alignment and for a piece with no access on
- * each side, so that the kernel cannot merge our VMA with a neighbour.
+ * The area has room for alignment and for a piece with no access on each side,
+ * so that the kernel cannot merge our VMA with a neighbour.
  */
-static int map_piece(struct memory *m, size_t size)
+int memory_map(struct memory *m, size_t size)
 {
 	uintptr_t start;
 
@@ -115,7 +115,7 @@ static int map_and_fill(const struct memory_kind *kind, struct memory *pieces,
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (map_piece(&pieces[i], size) || fill_piece(kind, &pieces[i])) {
+		if (memory_map(&pieces[i], size) || fill_piece(kind, &pieces[i])) {
 			warn("cannot get %zu MiB of memory", size >> 20);
 			return PR_FAIL;
 		}

@@ -42,6 +42,15 @@ struct memory {
 };
 
 /**
+ * memory_map() - get a piece of memory with no page in it yet
+ * @memory: filled, for memory_put(), which is needed on failure as well
+ * @size: bytes, a multiple of MEMORY_STEP
+ *
+ * Return: 0, or -1 with errno set.
+ */
+int memory_map(struct memory *memory, size_t size);
+
+/**
  * memory_get() - get several pieces of memory of one kind
  * @pieces: @nr of them, filled
  * @size: bytes a piece, a multiple of MEMORY_STEP

@@ -12,23 +12,12 @@
 
 #include "number.h"
 #include "pagerun.h"
+#include "signals.h"
 #include "sysfile.h"
 #include "thp.h"
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage"
 #define PMD_KB 2048
-
-static void hold_signals(sigset_t *before)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t set;
-	size_t i;
-
-	sigemptyset(&set);
-	for (i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaddset(&set, ending[i]);
-	sigprocmask(SIG_BLOCK, &set, before);
-}
 
 /* Of "always inherit [madvise] never", the word in brackets. */
 static int read_choice(const char *path, char *value, size_t size)
@@ -152,7 +141,7 @@ int thp_borrow(struct thp_settings *settings, unsigned int kb, struct why *why)
 		return why_set(why, "cannot lock " THP_DIR "/enabled (%s): try again",
 			       strerror(errno));
 	}
-	hold_signals(&settings->signals);
+	signals_hold(&settings->signals);
 	if (!change_sizes(settings, kb, why))
 		return 0;
 	thp_give_back(settings);
@@ -175,6 +164,6 @@ int thp_give_back(struct thp_settings *settings)
 	}
 	settings->nr = 0;
 	close(settings->lock);
-	sigprocmask(SIG_SETMASK, &settings->signals, NULL);
+	signals_release(&settings->signals);
 	return ret;
 }
