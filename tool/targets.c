@@ -19,14 +19,27 @@ static const struct target *find(const struct targets *targets,
 	return NULL;
 }
 
-/* The members that say what kind of goal a row is, and how it is bound. */
+/*
+ * The members that say what kind of goal a row is, and how it is bound. None may be
+ * below 0, and 0 is a bound only where less is better.
+ */
 static const struct {
 	const char *kind, *bound;
+	bool may_be_0;
 } members[] = {
-	[MIN_RATIO]	= { "min_ratio", "min_ratio" },
-	[MIN_NEW]	= { "min_new", "min_new" },
-	[MAX_OF]	= { "max_of", "factor" },
+	[MIN_RATIO]	= { "min_ratio", "min_ratio", false },
+	[MIN_NEW]	= { "min_new", "min_new", false },
+	[MAX_NEW]	= { "max_new", "max_new", true },
+	[MAX_OF]	= { "max_of", "factor", false },
 };
+
+static bool bound_is_good(int kind, const json_t *bound)
+{
+	double value = json_number_value(bound);
+
+	return json_is_number(bound) &&
+	       (value > 0 || (value == 0 && members[kind].may_be_0));
+}
 
 /* The kind of goal, or -1 if there are none or several. */
 static int find_kind(const json_t *row)
@@ -53,15 +66,16 @@ static int load_goal(const char *path, size_t i, const json_t *row,
 
 	*other = NULL;
 	if (kind < 0) {
-		warnx("%s: rows[%zu] has no member, or several, of 'min_ratio', 'min_new' and 'max_of'",
+		warnx("%s: rows[%zu] has no member, or several, of 'min_ratio', 'min_new', 'max_new' and 'max_of'",
 		      path, i);
 		return PR_FAIL;
 	}
 	item->kind = kind;
 	bound = json_object_get(row, members[kind].bound);
-	if (!json_is_number(bound) || json_number_value(bound) <= 0) {
-		warnx("%s: rows[%zu] has no member '%s' above 0", path, i,
-		      members[kind].bound);
+	if (!bound_is_good(kind, bound)) {
+		warnx("%s: rows[%zu] has no member '%s' %s", path, i,
+		      members[kind].bound,
+		      members[kind].may_be_0 ? "of 0 or above" : "above 0");
 		return PR_FAIL;
 	}
 	item->bound = json_number_value(bound);
@@ -165,6 +179,8 @@ static bool met(const struct target *target, const struct comparison *c,
 		return pair->has_ratio && pair->ratio >= target->bound;
 	case MIN_NEW:
 		return pair->new->value >= target->bound;
+	case MAX_NEW:
+		return pair->new->value <= target->bound;
 	case MAX_OF:
 		return allowed(target, c, &most) && pair->new->value <= most;
 	}
@@ -187,7 +203,8 @@ const char *targets_word(const struct targets *targets,
 		snprintf(buf, TARGETS_WORD, "<=%gx %s %s", target->bound,
 			 target->other, word);
 	else
-		snprintf(buf, TARGETS_WORD, ">=%g%s %s", target->bound,
+		snprintf(buf, TARGETS_WORD, "%s%g%s %s",
+			 target->kind == MAX_NEW ? "<=" : ">=", target->bound,
 			 target->kind == MIN_RATIO ? "x" : "", word);
 	return buf;
 }
@@ -200,6 +217,10 @@ static void tell_missed(const struct target *target, const struct comparison *c,
 	if (target->kind == MIN_NEW)
 		warnx("%s misses its goal of %g: it is %.6g %s", target->name,
 		      target->bound, pair->new->value, pair->new->unit);
+	else if (target->kind == MAX_NEW)
+		warnx("%s misses its goal of at most %g: it is %.6g %s",
+		      target->name, target->bound, pair->new->value,
+		      pair->new->unit);
 	else if (target->kind == MAX_OF && !allowed(target, c, &most))
 		warnx("%s has a goal by %s, which was not measured in both",
 		      target->name, target->other);

@@ -3,6 +3,7 @@
  * Goals for cases, one of each:
  *	{"rows":[{"case":"pin/64k","min_ratio":6},
  *		 {"case":"fast-only/nullmap","min_new":512},
+ *		 {"case":"flushes/512-per-call","max_new":1},
  *		 {"case":"pin/nullmap/threads-8",
  *		  "max_of":"pin/anon/threads-8","factor":1.3}]}
  */
@@ -16,13 +17,14 @@
 /**
  * struct targets - the goals of a file
  * @kind: MIN_RATIO: the ratio is at least @bound; MIN_NEW: the new value is;
- *	MAX_OF: the new value is at most @bound times that of the case @other
+ *	MAX_NEW: the new value is at most @bound; MAX_OF: it is at most @bound times
+ *	that of the case @other
  * @other: NULL but for MAX_OF
  */
 struct targets {
 	struct target {
 		char *name, *other;
-		enum { MIN_RATIO, MIN_NEW, MAX_OF } kind;
+		enum { MIN_RATIO, MIN_NEW, MAX_NEW, MAX_OF } kind;
 		double bound;
 	} *items;
 	size_t nr;
@@ -38,7 +40,7 @@ void targets_free(struct targets *targets);
 
 /**
  * targets_word() - what the goal's column says: ">=6x pass", ">=512 MISS",
- *		    "<=1.3x pin/anon/threads-8 pass", "-" where there is none
+ *		    "<=1 pass", "<=1.3x pin/anon/threads-8 pass", "-" where there is none
  * @buf: of TARGETS_WORD bytes
  *
  * Return: @buf.

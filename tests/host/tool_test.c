@@ -912,6 +912,34 @@ static void test_new_targets(void)
 	capture_free(&c);
 }
 
+/* A case of counted events, where less is better. */
+#define EVENTS(name, value) ROW("move", name, "count", "splits", "less", value, value)
+
+/* Goals for a new value that is to be small, down to none. */
+static void test_max_new(void)
+{
+	struct captured c;
+
+	put("base.json", RUN(KERNEL, EVENTS("f", "512") "," EVENTS("s", "128")));
+	put("new.json", RUN(KERNEL, EVENTS("f", "1") "," EVENTS("s", "0")));
+	put("goals.json",
+	    "{\"rows\":[{\"case\":\"f\",\"max_new\":1},{\"case\":\"s\",\"max_new\":0}]}");
+	run(&c, "compare", "base.json", "new.json", "--targets", "goals.json");
+	want(c.code == 0 && !*c.err && strstr(c.out, "512.00x  <=1 pass\n") &&
+	     strstr(c.out, " 0        -  <=0 pass\n"), "%s%s", c.out, c.err);
+	capture_free(&c);
+
+	put("goals.json",
+	    "{\"rows\":[{\"case\":\"f\",\"max_new\":0.5},{\"case\":\"s\",\"max_new\":0}]}");
+	run(&c, "compare", "new.json", "base.json", "--targets", "goals.json");
+	want(c.code == 1 && capture_lines(c.err) == 2 &&
+	     strstr(c.err, "f misses its goal of at most 0.5: it is 512 splits\n") &&
+	     strstr(c.err, "s misses its goal of at most 0: it is 128 splits\n") &&
+	     strstr(c.out, "  <=0.5 MISS\n") && strstr(c.out, "  <=0 MISS\n"),
+	     "%s%s", c.out, c.err);
+	capture_free(&c);
+}
+
 static const struct {
 	const char *text, *says;
 } bad_targets[] = {
@@ -920,10 +948,14 @@ static const struct {
 	{ "[]", "no array 'rows'" },
 	{ "{\"rows\":[1]}", "rows[0] has no member 'case'" },
 	{ "{\"rows\":[{\"case\":\"a\"}]}",
-	  "rows[0] has no member, or several, of 'min_ratio', 'min_new' and 'max_of'" },
+	  "rows[0] has no member, or several, of 'min_ratio', 'min_new', 'max_new' and 'max_of'" },
 	{ "{\"rows\":[{\"case\":\"a\",\"min_ratio\":1,\"min_new\":1}]}",
 	  "rows[0] has no member, or several, of" },
 	{ "{\"rows\":[{\"case\":\"a\",\"min_new\":0}]}", "'min_new' above 0" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_new\":-1}]}", "'max_new' of 0 or above" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_new\":\"1\"}]}", "'max_new' of 0 or above" },
+	{ "{\"rows\":[{\"case\":\"a\",\"max_new\":1,\"max_of\":\"b\",\"factor\":1}]}",
+	  "rows[0] has no member, or several, of" },
 	{ "{\"rows\":[{\"case\":\"a\",\"max_of\":\"b\"}]}", "'factor' above 0" },
 	{ "{\"rows\":[{\"case\":\"a\",\"max_of\":\"\",\"factor\":1}]}",
 	  "rows[0].max_of is not the name of a case" },
@@ -1166,6 +1198,7 @@ static const struct {
 	{ "runs that cannot be merged", test_unmergeable },
 	{ "targets", test_targets },
 	{ "targets for the new value", test_new_targets },
+	{ "targets for a new value down to 0", test_max_new },
 	{ "unsound targets", test_bad_targets },
 	{ "gate: figures", test_gate },
 	{ "gate: rows that come and go", test_gate_rows },
