@@ -63,6 +63,8 @@ struct bench_env {
  * @summary: one line for the help
  * @in_all: whether "all" runs it: not if another one gives the same rows
  * @fixed_size: --size and --pages-per-call mean nothing to it
+ * @fixed_threads: nor does --threads
+ * @driverless: it needs no test driver
  * @each_case: calls @fn for the name of each case, without geometry
  * @run: measures; returns PR_OK, or PR_FAIL after one line on stderr
  * @verdict: says on stderr what its rows mean; returns PR_OK, or PR_FAIL where
@@ -73,7 +75,7 @@ struct bench_env {
 struct bench {
 	const char *name;
 	const char *summary;
-	bool in_all, fixed_size;
+	bool in_all, fixed_size, fixed_threads, driverless;
 	void (*each_case)(void (*fn)(const char *name, void *data), void *data);
 	int (*run)(const struct bench_env *env);
 	int (*verdict)(const struct run *run);
@@ -86,5 +88,6 @@ extern const size_t nr_benches;
 extern const struct bench bench_pin;
 extern const struct bench bench_unpin;
 extern const struct bench bench_nullmap;
+extern const struct bench bench_move;
 
 #endif /* BENCH_H */

@@ -9,6 +9,7 @@ const struct bench *const benches[] = {
 	&bench_pin,
 	&bench_unpin,
 	&bench_nullmap,
+	&bench_move,
 };
 
 const size_t nr_benches = ARRAY_SIZE(benches);

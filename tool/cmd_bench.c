@@ -161,6 +161,9 @@ static void check_together(struct argp_state *state,
 	if (args->sized && args->bench && args->bench->fixed_size)
 		usage_error(state, "%s knows no --size or --pages-per-call: its memory has one size",
 			    args->bench->name);
+	if (args->opt.nr_threads && args->bench && args->bench->fixed_threads)
+		usage_error(state, "%s knows no --threads: its cases say how many there are",
+			    args->bench->name);
 	if (args->opt.pages_per_call > pages)
 		usage_error(state, "--pages-per-call: '%u' is not a number from 1 to %u, the pages of --size",
 			    args->opt.pages_per_call, (unsigned int)pages);
@@ -254,7 +257,7 @@ static char *add_benches(int key, const char *text, void *input)
 
 static const char bench_doc[] =
 	"Measure what the running kernel does.\v"
-	"Needs root and the test driver (/dev/pagerun). Without options a case "
+	"Needs root and, but for move, the test driver (/dev/pagerun). Without options a case "
 	"takes 64 MiB in one call of 16384 pages; a row is a cost per page. "
 	"/ro: without FOLL_WRITE; /longterm: with FOLL_WRITE and FOLL_LONGTERM. "
 	"Another --size or --pages-per-call shows in the names of the cases, as "
@@ -267,12 +270,20 @@ static const char bench_doc[] =
 	"\"bench nullmap\" is exit code 1, but with --json, which records a run, the "
 	"verdict is in the rows and the exit code is 0. Where it cannot measure, it "
 	"tells what the kernel's release says.\n\n"
+	"move gives a case 2048 fresh pages a round: N-per-call moves small ones, N in a "
+	"call of UFFDIO_MOVE, 64k-folios and 2m-pte large folios that page-table entries "
+	"map, 512 pages a call; copy is UFFDIO_COPY and MADV_DONTNEED, mremap moves whole "
+	"page tables. flushes counts TLB flushes a call, splits the folios that were split. "
+	"move-spin and move-threads, where the clock is wall, have a second thread spin, "
+	"or threads move parts of one mapping. Its cases are of one size and say how many "
+	"threads they have.\n\n"
 	"Examples:\n"
 	"  pagerun bench pin\n"
 	"  pagerun bench pin --json base.json\n"
 	"  pagerun bench pin --case 'pin/*' --threads 1,8 --repeat 9\n"
 	"  pagerun bench unpin --size 1G --json -\n"
-	"  pagerun bench nullmap --threads 1,16\n\n"
+	"  pagerun bench nullmap --threads 1,16\n"
+	"  pagerun bench move --case 'move/*'\n\n"
 	PR_EXIT_CODES_DOC;
 
 static const struct argp bench_argp = {
@@ -312,15 +323,29 @@ static int list_cases(const struct bench_args *args)
 	return PR_OK;
 }
 
-/* Whether we may use the driver, and it is there. */
-static int check_driver(void)
+static bool driver_needed(const struct bench_args *args)
 {
+	size_t i;
+
+	for (i = 0; i < nr_benches; i++)
+		if (bench_chosen(args, i) && !benches[i]->driverless)
+			return true;
+	return false;
+}
+
+/* Whether we may do what is asked for, and the driver is there if it takes that. */
+static int check_driver(const struct bench_args *args)
+{
+	bool needed = driver_needed(args);
 	int ret, fd;
 
 	if (geteuid()) {
-		warnx("bench needs root, for " DRIVER_PATH " and /proc/kpageflags: run as root");
+		warnx("bench needs root, for %s and /proc/kpageflags: run as root",
+		      needed ? DRIVER_PATH : "userfaultfd");
 		return PR_SKIP;
 	}
+	if (!needed)
+		return PR_OK;
 	ret = driver_open(&fd);
 	if (!ret)
 		close(fd);
@@ -330,7 +355,7 @@ static int check_driver(void)
 /* Whether all that measuring needs is here, and which clock it uses. */
 static int check_system(struct bench_args *args)
 {
-	int ret = check_driver();
+	int ret = check_driver(args);
 
 	if (ret == PR_SKIP && args->bench && args->bench->infer)
 		args->bench->infer();

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pagerun bench" on a real kernel: every case is measured, nullmap judges, and the
- * machine's settings are afterwards what they were, however the program ended.
+ * "pagerun bench" on a real kernel: every case is measured, nullmap judges, what move
+ * counts is what the kernel does, and the machine's settings are afterwards what they
+ * were, however the program ended.
+ *
+ * usage: bench_test [move]
+ *
+ * With "move", the cases of move alone, as is right for a kernel without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +26,17 @@
 #define OUTPUT	"/tmp/bench_test.out"
 #define ENABLED	"/sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled"
 #define NULLMAP	"/sys/kernel/mm/pagerun/nullmap"
+#define MOVE	"/sys/kernel/mm/pagerun/move"
+#define INSTANCES	"/sys/kernel/tracing/instances/*"
 
-/* Rows of "bench all": pin, unpin and what nullmap counts; threads by time alone. */
-#define CASES		32
-#define THREAD_CASES	8
+/*
+ * Rows of "bench all": pin, unpin, what nullmap counts, and move; and those by time
+ * alone, of threads.
+ */
+#define CASES			44
+#define NULLMAP_THREAD_CASES	8
+#define MOVE_CASES		12
+#define MOVE_THREAD_CASES	4
 
 #define MAX_SETTINGS 32
 
@@ -131,17 +143,29 @@ static size_t count(const char *text, const char *word)
 
 static char json[1 << 18];
 
+/* How many rows of threads there are here; a thread that spins wants a second CPU. */
+static size_t move_thread_cases(void)
+{
+	if (counts_insns())
+		return 0;
+	return MOVE_THREAD_CASES - (sysconf(_SC_NPROCESSORS_ONLN) < 2);
+}
+
 static void test_all_cases(void)
 {
 	char *argv[] = { "pagerun", "bench", "all", "--size", "4M", "--repeat",
 			 "1", "--json", JSON, NULL };
 	char *show[] = { "pagerun", "show", JSON, NULL };
-	size_t cases = CASES + (counts_insns() ? 0 : THREAD_CASES);
+	size_t cases = CASES + (counts_insns() ? 0 : NULLMAP_THREAD_CASES) +
+		       move_thread_cases();
+	bool one_cpu = sysconf(_SC_NPROCESSORS_ONLN) < 2;
 	char output[16384];
 
 	ktap_ok(finish(start(argv)) == 0, "bench ends well");
 	read_text(OUTPUT, output, sizeof(output));
-	if (!ktap_ok(!strstr(output, "SKIP"), "no case is skipped"))
+	if (!ktap_ok(count(output, "SKIP") ==
+		     count(output, "SKIP move-spin/512-per-call: ") &&
+		     (one_cpu || !strstr(output, "SKIP")), "no case is skipped"))
 		ktap_diag("%.900s", strstr(output, "SKIP"));
 	read_text(JSON, json, sizeof(json));
 	if (!ktap_ok(count(json, "\"case\"") == cases, "each case has a row"))
@@ -149,9 +173,9 @@ static void test_all_cases(void)
 	ktap_ok(finish(start(show)) == 0, "the results can be read back");
 }
 
-static bool write_switch(const char *text)
+static bool write_switch(const char *path, const char *text)
 {
-	int fd = open(NULLMAP, O_WRONLY);
+	int fd = open(path, O_WRONLY);
 	bool ok = fd >= 0 && write(fd, text, 1) == 1;
 
 	if (fd >= 0)
@@ -165,11 +189,11 @@ static void test_verdict(const char *state, int code, const char *says)
 	char *argv[] = { "pagerun", "bench", "nullmap", "--repeat", "1", NULL };
 	char *record[] = { "pagerun", "bench", "nullmap", "--repeat", "1",
 			   "--json", JSON, NULL };
-	size_t cases = 2 + (counts_insns() ? 0 : THREAD_CASES);
+	size_t cases = 2 + (counts_insns() ? 0 : NULLMAP_THREAD_CASES);
 	char output[16384] = "";
 	bool good;
 
-	good = write_switch(state) && finish(start(argv)) == code &&
+	good = write_switch(NULLMAP, state) && finish(start(argv)) == code &&
 	       read_text(OUTPUT, output, sizeof(output)) && strstr(output, says);
 	if (!ktap_ok(good, "nullmap: the verdict with the switch at %s", state))
 		ktap_diag("%.900s", output);
@@ -202,6 +226,167 @@ static void test_nullmap(void)
 		strstr(output, insn ? "SKIP pin/anon: threads are timed" :
 				      "pin/anon/threads-128"),
 		"nullmap: threads need the wall clock");
+}
+
+/* The figure of a case in what the program wrote last, -1 if it is not there. */
+static double value_of(const char *name)
+{
+	char quoted[64];
+	const char *at;
+	double value;
+
+	snprintf(quoted, sizeof(quoted), "\"case\": \"%s\"", name);
+	at = strstr(json, quoted);
+	at = at ? strstr(at, "\"value\": ") : NULL;
+	return at && sscanf(at, "\"value\": %lf", &value) == 1 ? value : -1;
+}
+
+/* Relations that hold whatever the figures are: each case costs less than the next. */
+static const char *const dearer[][2] = {
+	{ "move/512-per-call", "move/8-per-call" },
+	{ "move/8-per-call", "move/2-per-call" },
+	{ "move/2-per-call", "move/1-per-call" },
+	{ "mremap/512-per-call", "move/1-per-call" },
+	{ "move/512-per-call", "copy/512-per-call" },
+};
+
+/* On a kernel that moves page by page: what splits costs more. */
+static const char *const dearer_by_page[][2] = {
+	{ "move/64-per-call", "move/32-per-call" },
+	{ "move/512-per-call", "move/64k-folios" },
+	{ "move/512-per-call", "move/2m-pte" },
+};
+
+static bool in_order(const char *const (*pairs)[2], size_t nr)
+{
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		double less = value_of(pairs[i][0]), more = value_of(pairs[i][1]);
+
+		if (less > 0 && less < more)
+			continue;
+		ktap_diag("%s is %g, %s is %g", pairs[i][0], less, pairs[i][1], more);
+		good = false;
+	}
+	return good;
+}
+
+/*
+ * All cases of move, where the kernel moves by the run (@by_run) or page by page. The
+ * wall clock of a busy machine is in no order.
+ */
+static void test_move(bool by_run)
+{
+	char *argv[] = { "pagerun", "bench", "move", "--repeat", "1", "--json", JSON,
+			 NULL };
+	const char *how = by_run ? "by the run" : "page by page";
+	double flushes, splits;
+	bool good;
+
+	good = finish(start(argv)) == 0;
+	read_text(JSON, json, sizeof(json));
+	if (!ktap_ok(good && count(json, "\"case\"") ==
+		     MOVE_CASES + move_thread_cases(), "move %s: each case has a row", how))
+		ktap_diag("%zu rows", count(json, "\"case\""));
+	flushes = value_of("flushes/512-per-call");
+	splits = value_of("splits/64k-folios");
+	if (!ktap_ok(flushes == (by_run ? 1 : 512) && splits == (by_run ? 0 : 128),
+		     "move %s: flushes and splits", how))
+		ktap_diag("%g flushes, %g splits", flushes, splits);
+	if (counts_insns())
+		ktap_ok(in_order(dearer, sizeof(dearer) / sizeof(*dearer)) &&
+			(by_run || in_order(dearer_by_page, sizeof(dearer_by_page) /
+					    sizeof(*dearer_by_page))),
+			"move %s: what costs more than what", how);
+	else
+		ktap_skip("move %s: what costs more than what: needs a clock that counts instructions; boot with --mode insn",
+			  how);
+}
+
+/* Threads asked for where there is no time: nothing is left to measure. */
+static void test_move_threads(void)
+{
+	char *argv[] = { "pagerun", "bench", "move", "--repeat", "1", "--case",
+			 "move-threads-2/*", NULL };
+	bool insn = counts_insns();
+	int code = finish(start(argv));
+	char output[4096] = "";
+
+	read_text(OUTPUT, output, sizeof(output));
+	ktap_ok(code == (insn ? KTAP_EXIT_SKIP : 0) &&
+		strstr(output, insn ? "SKIP move-threads-2/512-per-call: threads are timed" :
+				      "move-threads-2/512-per-call"),
+		"move: threads need the wall clock");
+}
+
+/* The kernel at hand, both ways if it has a switch. */
+static void test_moves(void)
+{
+	test_move_threads();
+	if (access(MOVE, F_OK)) {
+		test_move(false);
+		return;
+	}
+	if (!write_switch(MOVE, "0"))
+		ktap_diag("the switch cannot be turned off");
+	test_move(false);
+	if (!write_switch(MOVE, "1"))
+		ktap_diag("the switch cannot be turned on");
+	test_move(true);
+}
+
+/* How many results test_moves() has. */
+static unsigned int move_results(void)
+{
+	return access(MOVE, F_OK) ? 4 : 7;
+}
+
+static bool instance_there(void)
+{
+	glob_t dirs;
+
+	if (glob(INSTANCES, 0, NULL, &dirs))
+		return false;
+	globfree(&dirs);
+	return true;
+}
+
+/* Wait until the program has its trace instance; false if it ends before that is seen. */
+static bool wait_for_instance(pid_t pid)
+{
+	siginfo_t info;
+
+	while (!instance_there()) {
+		info.si_pid = 0;
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+		    info.si_pid)
+			return false;
+	}
+	return true;
+}
+
+/* End it while it counts flushes: the trace instance does not stay. */
+static void test_trace_signal(int sig)
+{
+	char *argv[] = { "pagerun", "bench", "move", "--case", "flushes/*", NULL };
+	unsigned int seen = 0, ended = 0, left = 0;
+	int status, i;
+	pid_t pid;
+
+	for (i = 0; i < 10; i++) {
+		pid = start(argv);
+		seen += wait_for_instance(pid);
+		kill(pid, sig);
+		if (waitpid(pid, &status, 0) == pid && WIFSIGNALED(status))
+			ended++;
+		left += instance_there();
+	}
+	if (!ktap_ok(seen && ended && !left, "no trace instance is left after signal %d",
+		     sig))
+		ktap_diag("seen %u times of %d, ended by it %u times, left %u times", seen,
+			  i, ended, left);
 }
 
 static void test_settings(const char *word)
@@ -250,7 +435,7 @@ static void test_signal(int sig)
 			  wrong);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct settings settings;
 
@@ -259,9 +444,16 @@ int main(void)
 		ktap_skip("no folios of a chosen size here: boot Linux 6.8 or newer with CONFIG_TRANSPARENT_HUGEPAGE");
 		return ktap_done();
 	}
-	ktap_plan(access(NULLMAP, F_OK) ? 11 : 14);
+	if (argc == 2 && !strcmp(argv[1], "move")) {
+		ktap_plan(move_results());
+		test_moves();
+		return ktap_done();
+	}
+	ktap_plan((access(NULLMAP, F_OK) ? 12 : 15) + move_results());
 	test_all_cases();
 	test_nullmap();
+	test_moves();
+	test_trace_signal(SIGTERM);
 	test_settings("inherit");
 	test_settings("always");
 	test_settings("never");

@@ -183,6 +183,13 @@ static const struct {
 	{ { "bench", "--pages-per-call", "8", "nullmap" },
 	  "nullmap knows no --size or --pages-per-call" },
 	{ { "bench", "nullmap", "--case", "pin/4k" }, "--case: 'pin/4k' matches no case" },
+	{ { "bench", "move", "--size", "2M" },
+	  "move knows no --size or --pages-per-call" },
+	{ { "bench", "move", "--pages-per-call", "8" },
+	  "move knows no --size or --pages-per-call" },
+	{ { "bench", "move", "--threads", "2" },
+	  "move knows no --threads: its cases say how many there are" },
+	{ { "bench", "move", "--case", "move-spin" }, "--case: 'move-spin' matches no case" },
 	{ { "merge" }, "no file given" },
 	{ { "merge", "--json", "out.json" }, "no file given" },
 	{ { "merge", "a", "--json", "" }, "--json: the name of the file is empty" },
@@ -292,7 +299,14 @@ static void test_list(void)
 	};
 	static const char nullmap[] =
 		"fast-only/nullmap\nfast-only/anon\npin/nullmap\npin/anon\n";
-	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap)], unpin[512] = "", name[64];
+	static const char move[] =
+		"move/1-per-call\nmove/2-per-call\nmove/8-per-call\nmove/32-per-call\n"
+		"move/64-per-call\nmove/512-per-call\nmove/64k-folios\nmove/2m-pte\n"
+		"copy/512-per-call\nmremap/512-per-call\nflushes/512-per-call\n"
+		"splits/64k-folios\nmove-spin/512-per-call\nmove-threads-1/512-per-call\n"
+		"move-threads-2/512-per-call\nmove-threads-4/512-per-call\n";
+	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap) + sizeof(move)];
+	char unpin[512] = "", name[64];
 	struct captured c;
 	size_t i, j;
 
@@ -304,12 +318,15 @@ static void test_list(void)
 				strcat(unpin, name);
 		}
 	}
-	snprintf(all, sizeof(all), "%s%s", pin, nullmap);
+	snprintf(all, sizeof(all), "%s%s%s", pin, nullmap, move);
 	run(&c, "bench", "pin", "--list");
 	want(c.code == 0 && !strcmp(c.out, pin), "%s", c.out);
 	capture_free(&c);
 	run(&c, "bench", "nullmap", "--list");
 	want(c.code == 0 && !strcmp(c.out, nullmap), "%s", c.out);
+	capture_free(&c);
+	run(&c, "bench", "move", "--list");
+	want(c.code == 0 && !strcmp(c.out, move), "%s", c.out);
 	capture_free(&c);
 	run(&c, "bench", "all", "--list");
 	want(c.code == 0 && !strcmp(c.out, all), "%s", c.out);
@@ -362,6 +379,21 @@ static void test_no_driver(void)
 	capture_free(&c);
 }
 
+/* Moves memory of this machine, where it can. */
+static void test_move_without_driver(void)
+{
+	struct captured c;
+
+	run(&c, "bench", "move", "--repeat", "1", "--case", "move/8-per-call");
+	if (c.code == 4)
+		want(!*c.out && capture_lines(c.err) == 1 &&
+		     strstr(c.err, "SKIP move/8-per-call: "), "%s", c.err);
+	else
+		want(c.code == 0 && !*c.err && strstr(c.out, "move/8-per-call"),
+		     "%d: %s", c.code, c.err);
+	capture_free(&c);
+}
+
 static void test_no_root(void)
 {
 	uid_t uid = geteuid() ? 0 : NOBODY;
@@ -370,6 +402,12 @@ static void test_no_root(void)
 	run_list(uid, &c, ARGS("bench", "pin"));
 	want(c.code == 4 && !*c.out && capture_lines(c.err) == 1 &&
 	     strstr(c.err, "run as root"), "%d: %s", c.code, c.err);
+	capture_free(&c);
+	/* Needs no driver, so it speaks of none. */
+	run_list(uid, &c, ARGS("bench", "move"));
+	want(c.code == 4 && !*c.out && capture_lines(c.err) == 1 &&
+	     strstr(c.err, "needs root, for userfaultfd and /proc/kpageflags: run as root"),
+	     "%d: %s", c.code, c.err);
 	capture_free(&c);
 	run_list(uid, &c, ARGS("bench", "nullmap"));
 	want(c.code == 4 && !*c.out && capture_lines(c.err) == 2 &&
@@ -1244,7 +1282,7 @@ int main(int argc, char **argv)
 		err(2, "%s", dir);
 
 	ktap_plan(ARRAY_SIZE(usage_cases) + ARRAY_SIZE(bad_files) +
-		  ARRAY_SIZE(tests) + 1);
+		  ARRAY_SIZE(tests) + 2);
 	test_usage();
 	test_bad_files();
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
@@ -1254,12 +1292,17 @@ int main(int argc, char **argv)
 	}
 	if (geteuid()) {
 		ktap_skip("bench without the driver: needs root; run the tests as root");
+		ktap_skip("bench move without the driver: needs root; run the tests as root");
 	} else if (!access("/dev/pagerun", F_OK)) {
 		ktap_skip("bench without the driver: it is loaded here; run: rmmod pagerun_test");
+		ktap_skip("bench move without the driver: it is loaded here; run: rmmod pagerun_test");
 	} else {
 		good = true;
 		test_no_driver();
 		ktap_ok(good, "bench without the driver is skipped");
+		good = true;
+		test_move_without_driver();
+		ktap_ok(good, "bench move does without the driver");
 	}
 	remove_dir();
 	return ktap_done();

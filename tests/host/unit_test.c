@@ -15,6 +15,8 @@
 #include "../../tool/json_file.c"
 #include "../../tool/results.c"
 #include "../../tool/nullmap_say.c"
+#include "../../tool/signals.c"
+#include "../../tool/tlb_trace.c"
 
 static const struct {
 	const char *text;
@@ -165,6 +167,39 @@ static const struct {
 	{ -1, -1, PR_OK, "" },
 };
 
+/* What a "stats" file of tracefs says, and what it adds to 1000 and 100. */
+static const struct {
+	const char *text;
+	bool ok;
+	uint64_t entries, lost;
+} trace_stats[] = {
+	{ "entries: 512\noverrun: 0\ncommit overrun: 0\nbytes: 16384\n"
+	  "oldest event ts:    12.345678\nnow ts:    13.0\ndropped events: 0\n"
+	  "read events: 7", true, 1512, 100 },
+	{ "entries: 0\noverrun: 3\ncommit overrun: 20\ndropped events: 400", true,
+	  1000, 523 },
+	{ "entries: 18446744073709550000", true, 18446744073709551000U, 100 },
+	{ "read events: 5\nbytes: 3", false, 1000, 100 },
+	{ "entries: none", false, 1000, 100 },
+	{ "", false, 1000, 100 },
+};
+
+static void test_trace_stats(void)
+{
+	uint64_t entries, lost;
+	size_t i;
+	bool ok;
+
+	for (i = 0; i < ARRAY_SIZE(trace_stats); i++) {
+		entries = 1000;
+		lost = 100;
+		ok = tlb_trace_stats(trace_stats[i].text, &entries, &lost);
+		ktap_ok(ok == trace_stats[i].ok &&
+			entries == trace_stats[i].entries &&
+			lost == trace_stats[i].lost, "tlb_trace_stats() %zu", i);
+	}
+}
+
 static void test_numbers(void)
 {
 	uint64_t value;
@@ -306,10 +341,11 @@ int main(void)
 	ktap_plan(ARRAY_SIZE(numbers) + ARRAY_SIZE(sizes) + ARRAY_SIZE(formats) +
 		  ARRAY_SIZE(sets) + 1 + ARRAY_SIZE(ratios) +
 		  ARRAY_SIZE(log_lines) + 3 + ARRAY_SIZE(inferences) +
-		  ARRAY_SIZE(verdicts));
+		  ARRAY_SIZE(verdicts) + ARRAY_SIZE(trace_stats));
 	test_numbers();
 	test_stats();
 	test_log();
 	test_nullmap();
+	test_trace_stats();
 	return ktap_done();
 }
