@@ -460,8 +460,9 @@ static void smaps_line(struct smaps *smaps, const char *line)
 		return;
 	/*
 	 * What the mapping is, and not its pages: it may reach further. And what
-	 * was accessed: clear_refs 1 does not flush the TLB, so it is left to chance
-	 * whether an access makes a page young.
+	 * was accessed, which differs from one call to the next with the same
+	 * setting: it counts a flag of the folio too. That entries are left alone
+	 * is looked at in KUnit.
 	 */
 	if (strstr(name, "Size") || !strcmp(name, "Referenced"))
 		return;

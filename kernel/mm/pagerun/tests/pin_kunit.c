@@ -11,6 +11,7 @@
 #include <linux/prandom.h>
 #include <linux/swap.h>
 
+#include "../../internal.h"
 #include "../run.h"
 #include "../switch.h"
 
@@ -230,6 +231,65 @@ static void pin_same_answers_test(struct kunit *test)
 	}
 }
 
+/*
+ * For each entry of the window, 0 where there is no table: note it, or make it old,
+ * clean or not soft-dirty, as it comes.
+ */
+static void each_entry(struct pin_context *ctx, pte_t *ptes, bool change)
+{
+	unsigned int i;
+
+	for (i = 0; i < WINDOW_PAGES; i++) {
+		unsigned long addr = ctx->addr + i * PAGE_SIZE;
+		pmd_t *pmd = mm_find_pmd(current->mm, addr);
+		spinlock_t *ptl;
+		pte_t *ptep, pte;
+
+		ptes[i] = __pte(0);
+		ptep = pmd ? pte_offset_map_lock(current->mm, pmd, addr, &ptl) : NULL;
+		if (!ptep)
+			continue;
+		pte = ptep_get(ptep);
+		if (change && pte_present(pte)) {
+			if (rnd_below(ctx, 2))
+				pte = pte_mkold(pte);
+			if (rnd_below(ctx, 2))
+				pte = pte_mkclean(pte);
+			if (rnd_below(ctx, 2))
+				pte = pte_clear_soft_dirty(pte);
+			set_pte_at(current->mm, addr, ptep, pte);
+		}
+		ptes[i] = pte;
+		pte_unmap_unlock(ptep, ptl);
+	}
+}
+
+/* Accessed, dirty, soft-dirty: GUP-fast leaves each entry as it is. */
+static void pin_entries_test(struct kunit *test)
+{
+	struct pin_context *ctx = test->priv;
+	pte_t *before, *after;
+	unsigned int i, j;
+	int nr;
+
+	before = kunit_kcalloc(test, WINDOW_PAGES, sizeof(*before), GFP_KERNEL);
+	after = kunit_kcalloc(test, WINDOW_PAGES, sizeof(*after), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	KUNIT_ASSERT_NOT_NULL(test, after);
+
+	make_layout(test);
+	each_entry(ctx, before, true);
+	set_switch(true);
+	for (i = 0; i < WINDOW_PAGES; i += 37) {
+		nr = get_user_pages_fast_only(ctx->addr + i * PAGE_SIZE, WINDOW_PAGES - i,
+					      i & 1 ? FOLL_WRITE : 0, ctx->on);
+		for (j = 0; nr > 0 && j < nr; j++)
+			put_page(ctx->on[j]);
+	}
+	each_entry(ctx, after, false);
+	KUNIT_EXPECT_MEMEQ(test, before, after, WINDOW_PAGES * sizeof(*before));
+}
+
 static struct pagerun_count count_now(void)
 {
 	struct pagerun_count sum = { };
@@ -349,6 +409,7 @@ static void pin_suite_exit(struct kunit_suite *suite)
 static struct kunit_case pin_cases[] = {
 	KUNIT_CASE(pin_same_answers_test),
 	KUNIT_CASE(pin_run_count_test),
+	KUNIT_CASE(pin_entries_test),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(pin_shadow_stack_test),
 #endif
