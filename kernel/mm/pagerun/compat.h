@@ -131,10 +131,12 @@ static __always_inline bool pagerun_pte_special(pte_t pte)
  */
 static __always_inline void pagerun_mb_after_clear(void)
 {
-	if (IS_ENABLED(CONFIG_X86))
+	if (IS_ENABLED(CONFIG_X86)) {
 		barrier();
-	else
-		smp_mb();
+		return;
+	}
+	/* What it pairs with is the caller's to say. */
+	smp_mb();
 }
 
 #endif /* _MM_PAGERUN_COMPAT_H */

@@ -28,9 +28,9 @@
  *    its pin back, or the pin is seen here and the entry is put back as it was. No TLB
  *    flush is needed to put it back, as what a TLB holds is what is put there.
  *  - The TLBs are flushed once, for all that was moved, before either page table lock
- *    is dropped: behind the source's lock somebody may rely on the entry being clean
- *    (folio_mkclean()), behind the destination's the page may be unmapped and freed.
- *    Folios may be unlocked before the flush.
+ *    is dropped: behind the source's lock somebody may rely on nobody writing there any
+ *    more, behind the destination's the page may be unmapped and freed. Folios may be
+ *    unlocked before the flush. Until then, both addresses reach the page.
  *
  * Within a run, source and destination do not overlap: else an entry that was cleared
  * and not flushed yet would be set again.
@@ -39,6 +39,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/rmap.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
@@ -66,6 +67,7 @@
  * @saved: room for the entries of a large folio while it is moved, or NULL
  * @room: so many
  * @large: pages moved that are of large folios
+ * @swapped: swap entries moved, which no TLB knows
  */
 struct pagerun_move {
 	struct vm_area_struct *dst_vma, *src_vma;
@@ -77,6 +79,7 @@ struct pagerun_move {
 	pte_t *saved;
 	unsigned int room;
 	unsigned int large;
+	unsigned int swapped;
 };
 
 /* Is this a folio of the anon_vma that is locked? Its page is mapped and exclusive. */
@@ -279,40 +282,46 @@ static unsigned int pagerun_move_zero(const struct pagerun_move *move,
 }
 
 /*
- * Move the @i-th entry, which is not present: a swap entry of this process alone whose
- * page is in no swap cache. A folio that is in there would have to be locked first.
+ * Is this a swap entry of this process alone, whose page is in no swap cache? A folio
+ * that is in there would have to be locked first.
  *
- * Whoever puts a folio there, or brings one back by the same entry, says so in
- * swap_map before he looks at the page table again under its lock: a folio that could
- * be mapped here is seen, and one that comes later finds this entry gone. It is found
- * in the swap cache when the destination is faulted in, and gets its mapping then.
- *
- * Return: pages moved.
+ * If so under the page table's lock, no folio in the swap cache has this address for
+ * its index: one that was mapped here was unmapped under that lock, with SWAP_HAS_CACHE
+ * set before. One that is read ahead from now on has neither mapping nor index until it
+ * is mapped, which is at the destination.
  */
-static noinline unsigned int pagerun_move_swap(const struct pagerun_move *move,
-					       pte_t pte, unsigned int i)
+static bool pagerun_move_swappable(pte_t pte)
 {
-	struct mm_struct *mm = move->src_vma->vm_mm;
 	struct swap_info_struct *si;
 	swp_entry_t entry;
 	bool cached;
 
 	if (!is_swap_pte(pte))
-		return 0;
+		return false;
 	entry = pte_to_swp_entry(pte);
 	if (non_swap_entry(entry) || !pte_swp_exclusive(pte))
-		return 0;
+		return false;
 	si = get_swap_device(entry);
 	if (!si)
-		return 0;
+		return false;
 	cached = READ_ONCE(si->swap_map[swp_offset(entry)]) & SWAP_HAS_CACHE;
 	put_swap_device(si);
-	if (cached)
+	return !cached;
+}
+
+/* Move the @i-th entry, which is not present. Return: pages moved. */
+static noinline unsigned int pagerun_move_swap(struct pagerun_move *move, pte_t pte,
+					       unsigned int i)
+{
+	struct mm_struct *mm = move->src_vma->vm_mm;
+
+	if (!pagerun_move_swappable(pte))
 		return 0;
 
 	pte = ptep_get_and_clear(mm, move->src_addr + i * PAGE_SIZE, move->src_pte + i);
 	set_pte_at(mm, move->dst_addr + i * PAGE_SIZE, move->dst_pte + i,
 		   pte_swp_mksoft_dirty(pte));
+	move->swapped++;
 	return 1;
 }
 
@@ -354,7 +363,7 @@ static unsigned int pagerun_move_entries(struct pagerun_move *move)
 			break;
 		i += moved;
 	}
-	if (i)
+	if (i > move->swapped)
 		flush_tlb_range(move->src_vma, move->src_addr,
 				move->src_addr + i * PAGE_SIZE);
 	return i;
@@ -379,9 +388,12 @@ static unsigned int pagerun_move_tables(struct pagerun_move *move,
 	dst_pte = pte_offset_map_nolock(mm, dst_pmd, move->dst_addr, &dst_ptl);
 	if (!dst_pte)
 		return 0;
+	/* Mapping does not tell sparse what unmapping undoes. */
+	__acquire(RCU);
 	src_pte = pte_offset_map_nolock(mm, src_pmd, move->src_addr, &src_ptl);
 	if (!src_pte)
 		goto out;
+	__acquire(RCU);
 
 	move->dst_pte = dst_pte;
 	move->src_pte = src_pte;
@@ -407,6 +419,26 @@ static bool pagerun_move_likely(pte_t pte)
 }
 
 /*
+ * And the first of all? *@large is set if it is of a large folio. Nothing holds that
+ * in place, so what is read of it is a guess: the functions used assert nothing.
+ */
+static bool pagerun_move_likely_first(const struct pagerun_move *move, pte_t pte,
+				      bool *large)
+{
+	struct page *page;
+
+	if (!pte_present(pte))
+		return pagerun_move_swappable(pte);
+	if (pagerun_pte_special(pte))
+		return true;
+	page = compound_head(pte_page(pte));
+	*large = PageCompound(page);
+	/* The base splits a folio that is to lie otherwise than now. */
+	return !((move->dst_addr ^ move->src_addr) &
+		 ((PAGE_SIZE << compound_order(page)) - 1));
+}
+
+/*
  * Look ahead, without a lock, whether there is a run at all, so that ranges full of
  * what cannot be moved here do not pay for locks in vain. Two entries tell.
  *
@@ -423,17 +455,15 @@ static unsigned int pagerun_move_look(const struct pagerun_move *move,
 	unsigned int nr = mm_has_notifiers(move->src_vma->vm_mm) ? move->nr : 2;
 	pte_t *ptep = pte_offset_map(src_pmd, move->src_addr);
 	unsigned int i = 0;
-	pte_t pte;
 
 	if (!ptep)
 		return 0;
+	__acquire(RCU);
 
-	while (i < nr && pagerun_move_likely(ptep_get_lockless(ptep + i)))
-		i++;
-
-	pte = ptep_get_lockless(ptep);
-	*large = i && pte_present(pte) && !pagerun_pte_special(pte) &&
-		 folio_test_large(page_folio(pte_page(pte)));
+	if (pagerun_move_likely_first(move, ptep_get_lockless(ptep), large))
+		for (i = 1; i < nr; i++)
+			if (!pagerun_move_likely(ptep_get_lockless(ptep + i)))
+				break;
 	pte_unmap(ptep);
 	if (i < 2)
 		return 0;
@@ -454,11 +484,11 @@ static unsigned int pagerun_move_limit(unsigned long dst_addr,
 	return len >> PAGE_SHIFT;
 }
 
-unsigned long __pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
-			     struct vm_area_struct *dst_vma,
-			     struct vm_area_struct *src_vma,
-			     unsigned long dst_addr, unsigned long src_addr,
-			     unsigned long len)
+unsigned long pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
+			   struct vm_area_struct *dst_vma,
+			   struct vm_area_struct *src_vma,
+			   unsigned long dst_addr, unsigned long src_addr,
+			   unsigned long len)
 {
 	struct anon_vma *anon_vma = READ_ONCE(src_vma->anon_vma);
 	struct pagerun_move move = {
@@ -475,8 +505,11 @@ unsigned long __pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
 	VM_WARN_ON_ONCE(src_addr < src_vma->vm_start || src_addr + len > src_vma->vm_end);
 	VM_WARN_ON_ONCE(dst_vma->vm_mm != src_vma->vm_mm || !dst_vma->anon_vma);
 
-	/* Without an anon_vma there are no anonymous pages. */
-	if (move.nr < 2 || !anon_vma)
+	/*
+	 * Without an anon_vma there are no anonymous pages. A killed process gets out
+	 * behind the next page that is moved alone.
+	 */
+	if (move.nr < 2 || !anon_vma || fatal_signal_pending(current))
 		return 0;
 
 	move.nr = pagerun_move_look(&move, src_pmd, &large);
@@ -501,5 +534,6 @@ unsigned long __pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
 
 	trace_pagerun_move(src_addr, dst_addr, moved, move.large);
 	pagerun_account(PAGERUN_MOVE, moved ? 1 : 0, moved, moved < move.nr);
+	cond_resched();
 	return moved * PAGE_SIZE;
 }

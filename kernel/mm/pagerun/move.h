@@ -13,11 +13,20 @@
 
 #ifdef CONFIG_PAGERUN_MOVE
 
-unsigned long __pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
-			     struct vm_area_struct *dst_vma,
-			     struct vm_area_struct *src_vma,
-			     unsigned long dst_addr, unsigned long src_addr,
-			     unsigned long len);
+/**
+ * pagerun_move_wanted() - is there anything to gain in a call?
+ * @len: its length, in bytes
+ *
+ * To be asked once a call: for one page the answer is no, and the path for one page
+ * is as it was.
+ *
+ * Context: any.
+ * Return: true if pagerun_move() is to be called. False while the switch is off.
+ */
+static inline bool pagerun_move_wanted(unsigned long len)
+{
+	return len > PAGE_SIZE && pagerun_on(PAGERUN_MOVE);
+}
 
 /**
  * pagerun_move() - move pages from one address to another, as far as it goes
@@ -41,25 +50,18 @@ unsigned long __pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
  * Return: bytes moved, a multiple of PAGE_SIZE; 0 if nothing was, and then all is as
  * it was. Never an error.
  */
-static inline unsigned long
-pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd, struct vm_area_struct *dst_vma,
-	     struct vm_area_struct *src_vma, unsigned long dst_addr,
-	     unsigned long src_addr, unsigned long len)
-{
-	/*
-	 * One page is what the other path is for. To call that the likely case keeps
-	 * the code of that path, which is inlined beside this, as good as it was.
-	 */
-	if (!pagerun_on(PAGERUN_MOVE)) return 0;
-	return __pagerun_move(dst_pmd, src_pmd, dst_vma, src_vma, dst_addr,
-			      src_addr, len);
-}
+unsigned long pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd,
+			   struct vm_area_struct *dst_vma,
+			   struct vm_area_struct *src_vma,
+			   unsigned long dst_addr, unsigned long src_addr,
+			   unsigned long len);
+
+#else /* CONFIG_PAGERUN_MOVE */
 
 static inline bool pagerun_move_wanted(unsigned long len)
 {
-	return len > PAGE_SIZE;
+	return false;
 }
-#else /* CONFIG_PAGERUN_MOVE */
 
 static inline unsigned long
 pagerun_move(pmd_t *dst_pmd, pmd_t *src_pmd, struct vm_area_struct *dst_vma,

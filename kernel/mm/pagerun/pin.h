@@ -38,6 +38,8 @@
  *    through folio_try_share_anon_rmap_*(), which after its barrier looks for
  *    pins of the folio: our one pin of the head stops them for every page. Its
  *    barrier pairs with that of step 2.
+ *  - UFFDIO_MOVE clears the entries that it moves, all of a large folio's, and looks
+ *    for pins behind a full barrier.
  *  - Collapse of anonymous memory clears the PMD entry and then compares the
  *    refcount of each folio with its mappings. Either step 3 sees the PMD entry
  *    changed, or collapse sees our reference, which counts for the whole folio,
@@ -67,9 +69,27 @@
 
 #include <trace/events/pagerun.h>
 
-#include "nullmap.h"
 #include "run.h"
 #include "switch.h"
+
+/* mm/gup.c includes nullmap.h before, if the patch of that feature is applied. */
+#ifndef _MM_PAGERUN_NULLMAP_H
+static __always_inline bool pagerun_nullmap_wanted(unsigned int flags)
+{
+	return false;
+}
+
+static __always_inline bool
+pagerun_nullmap_page(const struct folio *folio, pmd_t pmd, pmd_t *pmdp,
+		     pte_t pte, pte_t *ptep, unsigned int flags)
+{
+	return false;
+}
+
+static __always_inline void pagerun_nullmap_account(unsigned int nr)
+{
+}
+#endif
 
 /* No entry of this table may be taken any more, by the base neither. */
 #define PAGERUN_PIN_STOP	ULONG_MAX
