@@ -9,6 +9,11 @@
  *	# selftest: run: cow
  *	# selftest: ended with 0
  *
+ * The arguments are files of the guest, whose lines are written after all runs,
+ * each behind the name of its file:
+ *
+ *	# selftest: shows /sys/kernel/mm/pagerun/stats: pin runs 1 pages 2 fallbacks 0
+ *
  * The exit code is that of the program; of several, 1 if one failed, else 4
  * (kselftest's word for skipped) if one skipped. A signal that ends a program
  * counts as its failure; a lone program hands it on.
@@ -99,7 +104,29 @@ static int run(char *line)
 	return status;
 }
 
-int main(void)
+/* A file that is not there has no lines; a kernel without a feature is not broken. */
+static void show(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	if (!file) {
+		if (errno != ENOENT)
+			err(FAIL, "%s", path);
+		return;
+	}
+	while ((len = getline(&line, &room, file)) > 0)
+		printf("# selftest: shows %s: %.*s\n", path,
+		       (int)strcspn(line, "\n"), line);
+	if (ferror(file))
+		err(FAIL, "%s", path);
+	fclose(file);
+	free(line);
+}
+
+int main(int argc, char **argv)
 {
 	int status = 0, skipped = 0, failed = 0, nr = 0;
 	char *line = NULL;
@@ -128,6 +155,8 @@ int main(void)
 		errx(FAIL, "%s cannot be read, or is empty", RUNS);
 	fclose(file);
 	free(line);
+	for (int i = 1; i < argc; i++)
+		show(argv[i]);
 
 	if (nr > 1)
 		return failed ? FAIL : skipped ? SKIP : PASS;

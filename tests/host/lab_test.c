@@ -350,6 +350,8 @@ static void test_selftest(const char *no_qemu)
 	      "'a b'", 1);
 	check("selftest: runs from a file that is not there", NULL, "selftest",
 	      ARGS("--each", "/nowhere", image, "cow"), 2, "there is no file /nowhere", 1);
+	check("selftest: a file to show that is no path", NULL, "selftest",
+	      ARGS("--show", "stats", image, "cow"), 2, "'stats'", 1);
 	check("selftest: CPUs by the insn clock", NULL, "selftest",
 	      ARGS("--mode", "insn", "--smp", "2", image, "cow"), 2, "insn has one CPU", 1);
 	check("selftest: a source without selftests", ARGS(sham), "selftest", ARGS("--list"), 1,
@@ -432,7 +434,7 @@ int main(int argc, char **argv)
 		err(2, "%s: lab/kernel prints what to give here", argv[2]);
 	if (!mkdtemp(dir))
 		err(2, "%s", dir);
-	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 13 + 11 + ARRAY_SIZE(guests) + 1 + 4);
+	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 13 + 12 + ARRAY_SIZE(guests) + 1 + 4);
 	no_qemu = path_without_qemu();
 	make_sham();
 	test_usage();

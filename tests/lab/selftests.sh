@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: tests/lab/selftests.sh [BASE PATCHED]
 #
-# Other people's tests: the kernel's own mm selftests that pin pages give the
-# same on the base and on the patched kernel, test by test: passed, failed,
-# skipped, and why. Tests that fail or skip on both are listed, not hidden.
+# Other people's tests: the kernel's own mm selftests that pin or move pages give
+# the same on the base and on the patched kernel, test by test: passed, failed,
+# skipped, and why. Tests that fail or skip on both are listed, not hidden. What
+# the patched kernel's statistics say afterwards shows that it took its own path.
 #
 # They run by the insn clock, so that what one gives depends on nothing but what
 # is booted, and lab/selftest keeps it: a kernel that did not change is not run
@@ -46,12 +47,16 @@ gup_matrix -t -T -H >"$work/matrix"
 printf '%s\n' -u -a '-ct -F 0x1 0 19 0x1000' '-ctp -F 0x1 0 19 0x1000' >>"$work/matrix"
 gup_matrix -t >"$work/matrix-64k"
 
-# NAME|options of lab/selftest|program
+# NAME|options of lab/selftest|program[|feature, and how many pages, on average, the
+# patched kernel must have taken by it in a run].
+stats=/sys/kernel/mm/pagerun/stats
 programs=(
 	'cow||cow'
 	'gup_longterm||gup_longterm'
 	"gup_test|--each $work/matrix|gup_test"
 	"gup_test, folios of 64 KiB|--append thp_anon=64K:madvise --each $work/matrix-64k|gup_test"
+	"uffd-unit-tests|--show $stats|uffd-unit-tests|move 512"
+	"uffd-unit-tests, no huge pages|--show $stats --append transparent_hugepage=never|uffd-unit-tests|move 512"
 )
 
 # run_all VARIANT IMAGE: into files NR.VARIANT.{out,err,code}.
@@ -60,7 +65,7 @@ run_all()
 	local nr options program code
 
 	for nr in "${!programs[@]}"; do
-		IFS='|' read -r _ options program <<<"${programs[nr]}"
+		IFS='|' read -r _ options program _ <<<"${programs[nr]}"
 		code=0
 		# shellcheck disable=SC2086 # options are words
 		nice "$top/lab/selftest" --mode insn $options "$2" "$program" \
@@ -72,6 +77,7 @@ run_all()
 # outcomes FILE: a line "TEST<tab>OUTCOME" for each test. A test's name is the
 # run, the section that the program announced, and its number in that. The
 # outcome has the program's own words, and what it noted on the way that matters.
+# Most write TAP; uffd-unit-tests a line "Testing NAME on MEMORY... OUTCOME" each.
 outcomes()
 {
 	awk '
@@ -94,6 +100,17 @@ outcomes()
 		cut = ""
 		next
 	}
+	/^Testing .*\.\.\. / {
+		n++
+		at = index($0, "... ")
+		text = substr($0, at + 4)
+		outcome = text == "done" ? "pass" : text ~ /^skipped \[/ ? "skip" : text ~ /^failed \[/ ? "fail" : "broken"
+		if (gsub(/^[a-z]+ \[reason: |\]$/, "", text) || outcome == "broken") outcome = outcome ": " text
+		else outcome = outcome ": "
+		note(substr($0, 9, at - 9), outcome)
+		next
+	}
+	/^Userfaults unit tests: .*\(total=[0-9]+\)$/ { plan = substr($0, index($0, "(total=") + 7) + 0; next }
 	/^# selftest: ended / {
 		if (plan < 0) note("its plan", "broken: none")
 		else if (n != plan) note("its plan", "broken: " plan " tests, " n " given")
@@ -145,23 +162,35 @@ same()
 	return "$wrong"
 }
 
+# by_the_run NR FEATURE MIN: what the statistics say of the patched kernel.
+by_the_run()
+{
+	grep -h "^# selftest: shows $stats: " "$work/$1.patched.out"
+	awk -v feature="$2" -v min="$3" '
+	$5 == feature && $7 > 0 && $9 >= min * $7 { found = 1 }
+	END { exit !found }
+	' "$work/$1.patched.out"
+}
+
 case $# in
 0) base=$("$top/lab/kernel" base) patched=$("$top/lab/kernel" patched) ;;
 2) base=$1 patched=$2 ;;
 *) usage ;;
 esac
 
-ktap_plan ${#programs[@]}
+ktap_plan $((${#programs[@]} + $(printf '%s\n' "${programs[@]}" | grep -c '|.*|.*|')))
 run_all base "$base" &
 run_all patched "$patched"
 wait
 for nr in "${!programs[@]}"; do
-	name=${programs[nr]%%|*}
+	IFS='|' read -r name _ _ taken <<<"${programs[nr]}"
 	for variant in base patched; do
 		outcomes "$work/$nr.$variant.out" >"$work/$nr.$variant"
 		echo "# $name on $variant: $(counts "$work/$nr.$variant")"
 		listed "$work/$nr.$variant" | sed 's/^/#   /'
 	done
 	ktap "$name: each test ends alike on both kernels" same "$nr"
+	# shellcheck disable=SC2086 # words
+	[ -z "$taken" ] || ktap "$name: runs of at least ${taken#* } pages by ${taken% *}" by_the_run "$nr" $taken
 done
 ktap_done
