@@ -41,11 +41,12 @@ struct ktap_state {
 	bool has_plan, misused;
 };
 
+/* One for the whole program, of however many files it is. */
+struct ktap_state ktap_the_state __attribute__((weak));
+
 static inline struct ktap_state *ktap_state(void)
 {
-	static struct ktap_state state;
-
-	return &state;
+	return &ktap_the_state;
 }
 
 /* Print @head, then the formatted text on one line, escaped if asked to. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the same-answers test share. See same_answers.c for what it
- * does; these are its parts:
+ * does; these are its parts. Those marked * are of move_answers as well, which
+ * asks the same of UFFDIO_MOVE; see move.h.
  *
- *	same_sys.c	the guest: settings, counters, page map, the driver
- *	same_swap.c	swapped-out and merged memory
- *	same_layout.c	operations that lay out memory, and the scene they make
+ *	same_program.c	* options and named cases
+ *	same_sys.c	* the guest: settings, counters, page map, the driver
+ *	same_swap.c	* swapped-out and merged memory
+ *	same_layout.c	* operations that lay out memory, and the scene they make
  *	same_random.c	random layouts and calls from a seed
- *	same_compare.c	one call with the switch off and on, compared
+ *	same_compare.c	* one call with the switch off and on, compared
  *	same_named.c	the named cases, table and code
  *	same_race.c	named cases with a second thread
  *	same_crowd.c	named cases with several threads that take pages
@@ -20,8 +22,10 @@
 #define SAME_H
 
 #include <stdbool.h>
+#include <linux/userfaultfd.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 
@@ -36,6 +40,18 @@
 /* Linux 6.1; older C libraries do not know it. */
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
+#endif
+
+/* Linux 6.8; the same. */
+#ifndef UFFDIO_MOVE
+struct uffdio_move {
+	uint64_t dst, src, len, mode;
+	int64_t move;
+};
+#define UFFDIO_MOVE_MODE_DONTWAKE		(1ULL << 0)
+#define UFFDIO_MOVE_MODE_ALLOW_SRC_HOLES	(1ULL << 1)
+#define UFFDIO_MOVE		_IOWR(UFFDIO, 0x05, struct uffdio_move)
+#define UFFD_FEATURE_MOVE	(1 << 16)
 #endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -98,6 +114,38 @@ static inline bool rng_chance(struct rng *rng, uint32_t percent)
 }
 
 /* ------------------------------------------------------------------------- */
+/* same_program.c                                                            */
+
+/* What the command line says; the program sets what it says if it is empty. */
+struct options {
+	uint64_t seed;
+	unsigned int cases, calls;
+	unsigned int seconds;	/* 0: there is no such option */
+	const char *only;
+};
+
+extern struct options options;
+
+#define ONLY_RANDOM	"random"
+
+/* Ends the program where it is no command line of it. */
+void options_parse(int argc, char **argv, const char *usage);
+bool options_only_random(void);
+
+struct named {
+	const char *name;
+	/* Why it cannot be done here, or NULL. */
+	const char *(*missing)(void);
+	void (*run)(struct why *why);
+};
+
+/* Those that the options ask for. */
+unsigned int named_count(const struct named *named, unsigned int nr);
+void named_run(const struct named *named, unsigned int nr);
+/* From here on, a signal that ends the program puts settings back first. */
+void signals_restore(void);
+
+/* ------------------------------------------------------------------------- */
 /* same_sys.c                                                                */
 
 /* What this guest offers; filled in by sys_open(). */
@@ -111,6 +159,7 @@ struct sys {
 	bool hugetlb;
 	bool secretmem;
 	bool uffd_wp;
+	uint64_t uffd_features;	/* what a scene's userfaultfd is opened with */
 	bool swap;		/* an area of our own */
 	bool ksm;
 	bool pkeys;
@@ -123,8 +172,11 @@ struct sys {
 
 extern struct sys sys;
 
-/* Why nothing can be tested here, or NULL; opens the device. */
-const char *sys_open(void);
+/*
+ * Why nothing can be tested here, or NULL; opens the device. @feature: its switch
+ * must be there, and is the only one that is switched later; NULL: pin's, and all.
+ */
+const char *sys_open(const char *feature);
 /* Say as diagnostics what is missing; the kinds that need it are left out. */
 void sys_probe_kinds(void);
 
@@ -140,7 +192,7 @@ void khugepaged_hurry(bool on);
 void thp_memfd(bool on);
 void thp_none(void);
 
-/* All switches of the kernel; what they held is put back in the end. */
+/* The switches under test; what they held is put back in the end. */
 void switch_set(bool on);
 /* One of them, any way; callable from a second thread. */
 void switch_flip(struct rng *rng);
@@ -149,6 +201,7 @@ struct stats {
 	unsigned long runs, pages, fallbacks;
 };
 
+/* Those of the feature under test. */
 void stats_read(struct stats *stats);
 
 struct pins {
@@ -198,6 +251,11 @@ struct smaps {
 };
 
 void smaps_read(const void *addr, uint32_t nr, struct smaps *smaps);
+
+/* A field of /proc/self/status, in kB. */
+unsigned long status_kb(const char *name);
+/* A file of sysfs or procfs that holds a number. */
+unsigned long number_read(const char *path);
 
 /* 1: forget accesses; 4: forget soft-dirty and write-protect. */
 void clear_refs(int what);
@@ -279,9 +337,16 @@ enum op_kind {
 	OP_SWAP,	/* out; @a: 1 into the swap cache, 0 freed */
 	OP_KSM,		/* write, every @a-th page alike, and merge; once */
 	OP_PTEMAP,	/* split PMD mappings, not folios */
+	OP_FILL,	/* fault in, in what is there; @a order, @b 1: by reading */
+	OP_MERGEABLE,	/* all of it, so that OP_KSM splits no mapping in there */
+	OP_UFFD,	/* register; @a UFFD_* */
+	OP_PIN,		/* until the end, through the device */
 	OP_THP,		/* folios of order @a for the faults to come */
 	NR_OPS
 };
+
+#define UFFD_MISSING	1U
+#define UFFD_WP		2U
 
 #define LAY_EMPTY	1U	/* nothing is faulted in */
 #define LAY_PRIVATE	2U	/* MAP_PRIVATE of a file */
@@ -331,6 +396,7 @@ struct scene {
 	pid_t children[MAX_CHILDREN];
 	int nr_children;
 	bool merged;		/* by KSM */
+	bool pinned;		/* the device holds pages */
 };
 
 /*
@@ -340,6 +406,8 @@ struct scene {
  */
 void scene_make(struct scene *scene, const struct layout *lay, int nr_windows);
 void scene_end(struct scene *scene);
+/* One more operation, on all windows. */
+void scene_apply(struct scene *scene, const struct op *op);
 
 static inline void *page_at(const struct window *win, uint32_t page)
 {
@@ -415,6 +483,12 @@ bool ask_twins(const struct scene *scene, const struct call *call,
 	       struct why *why);
 extern struct answer answers[2];
 
+/* Say in @why what differs, of @what; true if nothing does. */
+bool same_maps(const uint64_t *off, const uint64_t *on, uint32_t nr,
+	       const char *what, enum same_how how, struct why *why);
+bool same_smaps(const struct smaps *off, const struct smaps *on,
+		const char *what, struct why *why);
+
 /* Are the windows of a new scene alike? */
 bool twins_alike(const struct scene *scene, struct why *why);
 /* Have the pages that both windows map the same content? */
@@ -432,13 +506,6 @@ bool no_leaks(const struct window *win, struct why *why);
 
 /* ------------------------------------------------------------------------- */
 /* same_named.c, same_race.c, same_crowd.c                                   */
-
-struct named {
-	const char *name;
-	/* Why it cannot be done here, or NULL. */
-	const char *(*missing)(void);
-	void (*run)(struct why *why);
-};
 
 extern const struct named named_cases[];
 extern const unsigned int nr_named_cases;

@@ -19,142 +19,31 @@
  * 1: not, 2: bad arguments, 4: nothing could be tested here.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../ktap.h"
 #include "same.h"
 
-static struct options {
-	uint64_t seed;
-	unsigned int cases, calls;
-	const char *only;
-} options = {
+struct options options = {
 	.seed = 1,
 	.cases = 60,
 	.calls = 12,
 };
 
-#define ONLY_RANDOM	"random"
-
-static void usage(FILE *to)
-{
-	fputs("Usage: same_answers [--seed N] [--cases N] [--calls N] [--only WHAT]\n"
-	      "\n"
-	      "Does taking pages give the same answers with all switches off and on?\n"
-	      "\n"
-	      "  --seed N     seed of the first random case, 1 if not given; the next\n"
-	      "               cases have the seeds N + 1, N + 2 ...\n"
-	      "  --cases N    random cases, 60 if not given\n"
-	      "  --calls N    calls in each, 12 if not given\n"
-	      "  --only WHAT  \"random\" for the random cases alone, or a word of the\n"
-	      "               names of the cases to run\n"
-	      "  --help       this text\n", to);
-}
-
-static uint64_t number(const char *option, const char *text, uint64_t max)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || text[0] == '-' || value > max) {
-		fprintf(stderr, "same_answers: %s: %s is not a number from 0 to %llu; see --help\n",
-			option, text, (unsigned long long)max);
-		exit(2);
-	}
-	return value;
-}
-
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "seed", required_argument, NULL, 's' },
-		{ "cases", required_argument, NULL, 'n' },
-		{ "calls", required_argument, NULL, 'c' },
-		{ "only", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	int opt;
-
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (opt) {
-		case 's':
-			options.seed = number("--seed", optarg, UINT64_MAX);
-			break;
-		case 'n':
-			options.cases = number("--cases", optarg, 1000000);
-			break;
-		case 'c':
-			options.calls = number("--calls", optarg, 1000000);
-			break;
-		case 'o':
-			options.only = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			fprintf(stderr, "same_answers: %s: no such option, or its value is missing; see --help\n",
-				argv[optind - 1]);
-			exit(2);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "same_answers: %s is not an option; see --help\n",
-			argv[optind]);
-		exit(2);
-	}
-}
-
-static bool only_random(void)
-{
-	return options.only && !strcmp(options.only, ONLY_RANDOM);
-}
-
-static bool selected(const struct named *named)
-{
-	return !options.only || strstr(named->name, options.only);
-}
-
-static unsigned int count_named(const struct named *named, unsigned int nr)
-{
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < nr; i++)
-		count += selected(&named[i]);
-	return count;
-}
-
-static void run_named(const struct named *named, unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		struct why why = { };
-		const char *missing;
-
-		if (!selected(&named[i]))
-			continue;
-		missing = named[i].missing();
-		if (missing) {
-			ktap_skip("%s: %s", named[i].name, missing);
-			continue;
-		}
-		named[i].run(&why);
-		if (!ktap_ok(!why.bad, "%s", named[i].name)) {
-			ktap_diag("%s", why.text);
-			ktap_diag("to repeat: same_answers --only '%s'",
-				  named[i].name);
-		}
-	}
-}
+static const char usage[] =
+	"Usage: same_answers [--seed N] [--cases N] [--calls N] [--only WHAT]\n"
+	"\n"
+	"Does taking pages give the same answers with all switches off and on?\n"
+	"\n"
+	"  --seed N     seed of the first random case, 1 if not given; the next\n"
+	"               cases have the seeds N + 1, N + 2 ...\n"
+	"  --cases N    random cases, 60 if not given\n"
+	"  --calls N    calls in each, 12 if not given\n"
+	"  --only WHAT  \"random\" for the random cases alone, or a word of the\n"
+	"               names of the cases to run\n"
+	"  --help       this text\n";
 
 /*
  * One random layout. Half of the cases are made as twins and compare what the
@@ -202,39 +91,30 @@ static void run_random(uint64_t seed)
 		  ONLY_RANDOM, (unsigned long long)seed, options.calls);
 }
 
-static void on_signal(int sig)
-{
-	settings_restore();
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 int main(int argc, char **argv)
 {
 	struct pins before, after;
 	const char *missing;
 	bool named, random;
 
-	parse(argc, argv);
-	named = !only_random();
-	random = !options.only || only_random();
-	missing = sys_open();
+	options_parse(argc, argv, usage);
+	named = !options_only_random();
+	random = !options.only || options_only_random();
+	missing = sys_open(NULL);
 	if (missing) {
 		ktap_plan(1);
 		ktap_skip("same answers with the switch off and on: %s", missing);
 		return ktap_done();
 	}
 
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	signal(SIGHUP, on_signal);
+	signals_restore();
 	/* One CPU, so that its batches and counters are the only ones. */
 	if (!run_on_cpu(0))
 		die("cannot run on CPU 0 alone");
 
-	ktap_plan((named ? count_named(named_cases, nr_named_cases) +
-			   count_named(race_cases, nr_race_cases) +
-			   count_named(crowd_cases, nr_crowd_cases) : 0) +
+	ktap_plan((named ? named_count(named_cases, nr_named_cases) +
+			   named_count(race_cases, nr_race_cases) +
+			   named_count(crowd_cases, nr_crowd_cases) : 0) +
 		  (random ? options.cases : 0) + 1);
 	ktap_diag("seed %llu, %u cases of %u calls",
 		  (unsigned long long)options.seed, options.cases, options.calls);
@@ -242,9 +122,9 @@ int main(int argc, char **argv)
 	switch_set(false);
 	pins_read(&before);
 	if (named) {
-		run_named(named_cases, nr_named_cases);
-		run_named(race_cases, nr_race_cases);
-		run_named(crowd_cases, nr_crowd_cases);
+		named_run(named_cases, nr_named_cases);
+		named_run(race_cases, nr_race_cases);
+		named_run(crowd_cases, nr_crowd_cases);
 	}
 	if (random)
 		for (unsigned int i = 0; i < options.cases; i++)

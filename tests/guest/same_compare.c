@@ -327,8 +327,8 @@ static bool same_pages(const struct pagerun_test_page *off,
 	return true;
 }
 
-static bool same_maps(const uint64_t *off, const uint64_t *on, uint32_t nr,
-		      const char *what, enum same_how how, struct why *why)
+bool same_maps(const uint64_t *off, const uint64_t *on, uint32_t nr,
+	       const char *what, enum same_how how, struct why *why)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t a = off[i], b = on[i];
@@ -436,18 +436,18 @@ static bool same_seen(const struct answer *off, const struct answer *on,
 			  how, why);
 }
 
-static bool same_smaps(const struct smaps *off, const struct smaps *on,
-		       struct why *why)
+bool same_smaps(const struct smaps *off, const struct smaps *on,
+		const char *what, struct why *why)
 {
 	for (uint32_t i = 0; i < off->nr && i < on->nr; i++)
 		if (strcmp(off->names[i], on->names[i]) ||
 		    off->kb[i] != on->kb[i])
-			return wrong(why, "after release, smaps: %s is %lu kB off; %s is %lu kB on",
-				     off->names[i], off->kb[i], on->names[i],
+			return wrong(why, "%s, smaps: %s is %lu kB off; %s is %lu kB on",
+				     what, off->names[i], off->kb[i], on->names[i],
 				     on->kb[i]);
 	if (off->nr != on->nr)
-		return wrong(why, "after release, smaps has %u fields off, %u on",
-			     off->nr, on->nr);
+		return wrong(why, "%s, smaps has %u fields off, %u on",
+			     what, off->nr, on->nr);
 	return true;
 }
 
@@ -480,7 +480,7 @@ bool same_answer(const struct answer *off, const struct answer *on,
 	       same_seen(off, on, false, longer, how, why) &&
 	       /* The slow path dirties what it takes for writing. */
 	       (mask_referenced || longer ||
-		same_smaps(&off->smaps, &on->smaps, why));
+		same_smaps(&off->smaps, &on->smaps, "after release", why));
 }
 
 /* What holds for every answer, whichever way the switch stands. */

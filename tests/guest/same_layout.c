@@ -35,7 +35,8 @@ static const char *const op_names[NR_OPS] = {
 	[OP_SWAP] = "swap", [OP_KSM] = "ksm",
 	[OP_INTERLEAVE] = "interleave", [OP_UFFD_WP] = "uffd-wp",
 	[OP_SOFT_DIRTY] = "soft-dirty", [OP_MLOCK] = "mlock",
-	[OP_PTEMAP] = "ptemap", [OP_THP] = "thp",
+	[OP_PTEMAP] = "ptemap", [OP_THP] = "thp", [OP_FILL] = "fill",
+	[OP_MERGEABLE] = "mergeable", [OP_UFFD] = "uffd", [OP_PIN] = "pin",
 };
 
 void layout_init(struct layout *lay, uint32_t nr)
@@ -92,7 +93,10 @@ static void *map_over(void *addr, uint32_t nr, int prot, int flags, int fd,
 /* The number in each page tells the page and the operation that wrote it. */
 static uint32_t stamp_of(const struct op *op, uint32_t page)
 {
-	return (page * 7 + op->kind * 3 + op->c) & 0xffff;
+	const uint32_t stamp = (page * 7 + op->kind * 3 + op->c) & 0xffff;
+
+	/* 0 would make it a page full of zeroes. */
+	return stamp ? stamp : 1;
 }
 
 static void fill(const struct window *win, const struct op *op)
@@ -128,6 +132,35 @@ static void put_anon(const struct window *win, const struct op *op)
 		return;
 	fill(win, op);
 	if (op->a == PMD_ORDER)
+		collapse(win, op);
+}
+
+/*
+ * The folios at both ends may reach further. Their other pages are written to as well:
+ * the kernel puts the zero page in the place of one that is full of zeroes when it
+ * splits its folio, and whether it does is not the same for all that is compared.
+ */
+static void fill_whole(const struct window *win, const struct op *op)
+{
+	const uint32_t size = 1U << op->a;
+	const uint32_t first = op->page & -size;
+	const uint32_t end = min_u32((op->page + op->nr + size - 1) & -size, win->nr);
+	static uint64_t map[WINDOW_MAX];
+
+	fill(win, op);
+	pagemap_read(page_at(win, first), end - first, map);
+	for (uint32_t i = first; i < end; i++)
+		if (map[i - first] & PM_PRESENT)
+			poke(page_at(win, i), stamp_of(op, i));
+}
+
+static void fill_in(const struct window *win, const struct op *op)
+{
+	if (!op->b)
+		fill_whole(win, op);
+	for (uint32_t i = 0; op->b && i < op->nr; i++)
+		peek(page_at(win, op->page + i));
+	if (op->a == PMD_ORDER && !op->b)
 		collapse(win, op);
 }
 
@@ -284,33 +317,50 @@ static void touch(const struct window *win, const struct op *op)
 }
 
 /* Refused, and passed over, where part of the range is not anonymous memory. */
-static void uffd_wp(struct scene *scene, void *addr, uint32_t nr)
+static bool uffd_register(struct scene *scene, void *addr, uint32_t nr,
+			  uint64_t mode)
 {
-	struct uffdio_writeprotect wp = {
-		.range = { (uintptr_t)addr, (uint64_t)nr << PAGE_SHIFT },
-		.mode = UFFDIO_WRITEPROTECT_MODE_WP,
-	};
 	struct uffdio_register reg = {
-		.range = wp.range,
-		.mode = UFFDIO_REGISTER_MODE_WP,
+		.range = { (uintptr_t)addr, (uint64_t)nr << PAGE_SHIFT },
+		.mode = mode,
 	};
 
-	if (!sys.uffd_wp)
-		return;
 	if (scene->uffd < 0) {
 		/* With SIGBUS, who writes gets an error and waits for nobody. */
 		struct uffdio_api api = {
 			.api = UFFD_API,
-			.features = UFFD_FEATURE_SIGBUS |
-				    UFFD_FEATURE_PAGEFAULT_FLAG_WP,
+			.features = sys.uffd_features,
 		};
 
 		scene->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
 		if (scene->uffd < 0 || ioctl(scene->uffd, UFFDIO_API, &api))
 			die("cannot open a userfaultfd");
 	}
-	if (!ioctl(scene->uffd, UFFDIO_REGISTER, &reg))
+	return !ioctl(scene->uffd, UFFDIO_REGISTER, &reg);
+}
+
+static void uffd_wp(struct scene *scene, void *addr, uint32_t nr)
+{
+	struct uffdio_writeprotect wp = {
+		.range = { (uintptr_t)addr, (uint64_t)nr << PAGE_SHIFT },
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+
+	if (sys.uffd_wp &&
+	    uffd_register(scene, addr, nr, UFFDIO_REGISTER_MODE_WP))
 		ioctl(scene->uffd, UFFDIO_WRITEPROTECT, &wp);
+}
+
+static void uffd_plain(struct scene *scene, void *addr, const struct op *op)
+{
+	uint64_t mode = 0;
+
+	if (op->a & UFFD_MISSING)
+		mode |= UFFDIO_REGISTER_MODE_MISSING;
+	if (op->a & UFFD_WP && sys.uffd_wp)
+		mode |= UFFDIO_REGISTER_MODE_WP;
+	if (sys.uffd_features && mode)
+		uffd_register(scene, addr, op->nr, mode);
 }
 
 /*
@@ -480,6 +530,21 @@ static void apply(struct scene *scene, struct window *win, const struct op *op)
 	case OP_PTEMAP:
 		ptemap(addr, op->nr);
 		break;
+	case OP_FILL:
+		fill_in(win, op);
+		break;
+	case OP_MERGEABLE:
+		if (sys.ksm)
+			madvise(addr, size, MADV_MERGEABLE);
+		break;
+	case OP_UFFD:
+		uffd_plain(scene, addr, op);
+		break;
+	case OP_PIN:
+		scene->pinned = true;
+		dev_hold(sys.dev, addr, op->nr, PAGERUN_TEST_PIN,
+			 PAGERUN_TEST_WRITE, NULL);
+		break;
 	default:
 		die("operation %d is not one of a window", op->kind);
 	}
@@ -516,6 +581,10 @@ static void thp_for(const struct op *op)
 		if (op->a && op->a < PMD_ORDER)
 			thp_anon(op->a);
 		break;
+	case OP_FILL:
+		if (op->a && (op->a < PMD_ORDER || op->b))
+			thp_anon(op->a);
+		break;
 	case OP_ZERO:
 		if (op->a)
 			thp_anon(op->a);
@@ -530,6 +599,18 @@ static void thp_for(const struct op *op)
 	default:
 		break;
 	}
+}
+
+void scene_apply(struct scene *scene, const struct op *op)
+{
+	if (apply_once(scene, op))
+		return;
+	thp_for(op);
+	for (int i = 0; i < scene->nr_windows; i++)
+		apply(scene, &scene->win[i], op);
+	if (op->kind == OP_KSM)
+		merge(scene);
+	thp_none();
 }
 
 void scene_make(struct scene *scene, const struct layout *lay, int nr_windows)
@@ -557,17 +638,8 @@ void scene_make(struct scene *scene, const struct layout *lay, int nr_windows)
 
 	thp_none();
 	for (uint32_t n = 0; n < lay->nr_ops; n++) {
-		const struct op *op = &lay->ops[n];
-
 		thp_none();
-		if (apply_once(scene, op))
-			continue;
-		thp_for(op);
-		for (int i = 0; i < nr_windows; i++)
-			apply(scene, &scene->win[i], op);
-		if (op->kind == OP_KSM)
-			merge(scene);
-		thp_none();
+		scene_apply(scene, &lay->ops[n]);
 	}
 	settle();
 }
@@ -575,6 +647,8 @@ void scene_make(struct scene *scene, const struct layout *lay, int nr_windows)
 void scene_end(struct scene *scene)
 {
 	reap(scene);
+	if (scene->pinned)
+		dev_release(sys.dev);
 	if (munmap(scene->reserved, scene->reserved_size))
 		die("cannot unmap the windows");
 	if (scene->uffd >= 0)

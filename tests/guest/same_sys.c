@@ -26,10 +26,13 @@
 #include "same.h"
 
 #define DIR_PAGERUN	"/sys/kernel/mm/pagerun"
-#define SWITCH		DIR_PAGERUN "/pin"
 #define STATS		DIR_PAGERUN "/stats"
 #define DEVICE		"/dev/pagerun"
 #define THP	"/sys/kernel/mm/transparent_hugepage/"
+
+/* The feature under test, and whether its switch alone is switched. */
+static const char *feature = "pin";
+static bool feature_alone;
 
 struct sys sys = { .dev = -1, .observer = -1, .tmpfs = -1, .ramfs = -1 };
 
@@ -51,7 +54,7 @@ void die(const char *fmt, ...)
 	int err = errno;
 	va_list ap;
 
-	fputs("same_answers: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -285,7 +288,8 @@ static void switches_open(void)
 	if (!dir)
 		die("cannot open %s", DIR_PAGERUN);
 	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' &&
+		    (!feature_alone || !strcmp(entry->d_name, feature)))
 			switch_add(entry->d_name);
 	closedir(dir);
 }
@@ -331,15 +335,16 @@ static char *line_of(char *text, const char *start)
 
 void stats_read(struct stats *stats)
 {
-	char buf[1024], *line;
+	char buf[1024], start[64], *line;
 
 	if (!file_read(STATS, buf, sizeof(buf)))
 		die("cannot read %s", STATS);
-	line = line_of(buf, "pin ");
-	if (!line || sscanf(line, "pin runs %lu pages %lu fallbacks %lu",
+	snprintf(start, sizeof(start), "%s ", feature);
+	line = line_of(buf, start);
+	if (!line || sscanf(line + strlen(start), "runs %lu pages %lu fallbacks %lu",
 			    &stats->runs, &stats->pages,
 			    &stats->fallbacks) != 3)
-		die("%s has no line of pin that can be understood", STATS);
+		die("%s has no line of %s that can be understood", STATS, feature);
 }
 
 static uint64_t vmstat_field(char *text, const char *name)
@@ -499,6 +504,28 @@ void smaps_read(const void *addr, uint32_t nr, struct smaps *smaps)
 	fclose(file);
 }
 
+unsigned long status_kb(const char *name)
+{
+	char buf[4096], start[40], *line;
+
+	if (!file_read("/proc/self/status", buf, sizeof(buf)))
+		die("cannot read /proc/self/status");
+	snprintf(start, sizeof(start), "%s:", name);
+	line = line_of(buf, start);
+	if (!line)
+		die("/proc/self/status has no %s", name);
+	return strtoul(line + strlen(start), NULL, 10);
+}
+
+unsigned long number_read(const char *path)
+{
+	char buf[64];
+
+	if (!file_read(path, buf, sizeof(buf)))
+		die("cannot read %s", path);
+	return strtoul(buf, NULL, 10);
+}
+
 /* The entry of a page frame in one of the files that have one each. */
 static uint64_t per_frame(int *fd, const char *path, uint64_t pfn)
 {
@@ -629,21 +656,46 @@ bool peek(const void *addr)
 	return pwrite(sink_fd(), addr, sizeof(stamp), 0) == sizeof(stamp);
 }
 
-void stamps_read(const void *addr, uint32_t nr, const uint64_t *entries,
-		 uint32_t *stamps)
+/*
+ * Those of up to STAMPS pages in one write, which ends where a page cannot be read.
+ * Return: pages done with.
+ */
+#define STAMPS	1024
+
+static uint32_t stamps_batch(const char *addr, uint32_t nr,
+			     const uint64_t *entries, uint32_t *stamps)
 {
-	const int fd = sink_fd();
+	static struct iovec iov[STAMPS];
+	static uint32_t which[STAMPS], got[STAMPS];
+	uint32_t i, n = 0;
+	ssize_t len;
 
-	for (uint32_t i = 0; i < nr; i++) {
-		const char *page = (const char *)addr + (size_t)i * PAGE_SIZE;
-
+	for (i = 0; i < nr && n < STAMPS; i++) {
 		stamps[i] = NO_STAMP;
 		if (!(entries[i] & PM_PRESENT))
 			continue;
-		if (pwrite(fd, page, sizeof(*stamps), 0) == sizeof(*stamps) &&
-		    pread(fd, &stamps[i], sizeof(*stamps), 0) != sizeof(*stamps))
-			die("cannot read a memfd");
+		iov[n].iov_base = (void *)(addr + (size_t)i * PAGE_SIZE);
+		iov[n].iov_len = sizeof(*stamps);
+		which[n++] = i;
 	}
+	if (!n)
+		return i;
+	len = pwritev(sink_fd(), iov, n, 0);
+	len = len < 0 ? 0 : len / (ssize_t)sizeof(*stamps);
+	if (len && pread(sink_fd(), got, len * sizeof(*got), 0) !=
+	    len * (ssize_t)sizeof(*got))
+		die("cannot read a memfd");
+	for (ssize_t k = 0; k < len; k++)
+		stamps[which[k]] = got[k];
+	return len < n ? which[len] + 1 : i;
+}
+
+void stamps_read(const void *addr, uint32_t nr, const uint64_t *entries,
+		 uint32_t *stamps)
+{
+	for (uint32_t at = 0; at < nr;)
+		at += stamps_batch((const char *)addr + (size_t)at * PAGE_SIZE,
+				   nr - at, entries + at, stamps + at);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -705,15 +757,31 @@ uint32_t dev_count(int fd, const void *addr, uint32_t nr, uint32_t flags)
 /* ------------------------------------------------------------------------- */
 /* What there is                                                             */
 
-const char *sys_open(void)
+/* Why the feature cannot be switched, or NULL. */
+static const char *no_switch(void)
+{
+	static char path[sizeof(settings[0].path)], text[200];
+
+	snprintf(path, sizeof(path), DIR_PAGERUN "/%s", feature);
+	if (access(path, F_OK))
+		snprintf(text, sizeof(text),
+			 "this kernel has no %s; boot one that has the feature %s of CONFIG_PAGERUN",
+			 path, feature);
+	else if (access(path, W_OK))
+		snprintf(text, sizeof(text), "%s may not be written; run as root",
+			 path);
+	return *text ? text : NULL;
+}
+
+const char *sys_open(const char *name)
 {
 	struct pagerun_test_info info;
 
-	if (access(SWITCH, F_OK))
-		return "this kernel has no " SWITCH
-		       "; boot one that has CONFIG_PAGERUN_PIN=y";
-	if (access(SWITCH, W_OK))
-		return SWITCH " may not be written; run as root";
+	feature_alone = name;
+	if (name)
+		feature = name;
+	if (no_switch())
+		return no_switch();
 	if (sysconf(_SC_PAGESIZE) != (long)PAGE_SIZE)
 		return "the cases are laid out for pages of 4 KiB; "
 		       "boot a kernel that has them";
@@ -758,12 +826,9 @@ static int anonymous_mount(const char *type, const char *options)
 	return fd;
 }
 
-static bool probe_uffd_wp(void)
+static bool uffd_has(uint64_t features)
 {
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_PAGEFAULT_FLAG_WP,
-	};
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	bool ok;
 
@@ -772,6 +837,21 @@ static bool probe_uffd_wp(void)
 	ok = !ioctl(fd, UFFDIO_API, &api);
 	close(fd);
 	return ok;
+}
+
+/* Which there are, of those that a scene can use. */
+static uint64_t uffd_probe(void)
+{
+	static const uint64_t wanted[] = {
+		UFFD_FEATURE_SIGBUS, UFFD_FEATURE_PAGEFAULT_FLAG_WP,
+		UFFD_FEATURE_MOVE,
+	};
+	uint64_t features = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (uffd_has(features | wanted[i]))
+			features |= wanted[i];
+	return features;
 }
 
 static bool probe_secretmem(void)
@@ -871,7 +951,8 @@ void sys_probe_kinds(void)
 	sys.secretmem = probe_secretmem();
 	if (!sys.secretmem)
 		ktap_diag("no memfd_secret(): boot with secretmem.enable=1");
-	sys.uffd_wp = probe_uffd_wp();
+	sys.uffd_features = uffd_probe();
+	sys.uffd_wp = sys.uffd_features & UFFD_FEATURE_PAGEFAULT_FLAG_WP;
 	if (!sys.uffd_wp)
 		ktap_diag("no write protection by userfaultfd: needs CONFIG_USERFAULTFD=y");
 	sys.swap = swap_begin();
