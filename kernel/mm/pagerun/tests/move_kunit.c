@@ -466,6 +466,46 @@ static void move_pinned_test(struct kunit *test)
 	put_page(page);
 }
 
+/* Exchange what two addresses of one page table map. */
+static void exchange(unsigned long a, unsigned long b)
+{
+	pmd_t *pmd = mm_find_pmd(current->mm, a);
+	pte_t *ptep, *first, *second, pte;
+
+	ptep = pmd ? pte_offset_map(pmd, a & PMD_MASK) : NULL;
+	if (!ptep)
+		return;
+	__acquire(RCU);
+	first = ptep + pte_index(a);
+	second = ptep + pte_index(b);
+	pte = ptep_get(first);
+	set_pte_at(current->mm, a, first, ptep_get(second));
+	set_pte_at(current->mm, b, second, pte);
+	pte_unmap(ptep);
+	flush_tlb_mm(current->mm);
+}
+
+/* A large folio whose pages are all there, but in another order, is not whole. */
+static void move_order_test(struct kunit *test)
+{
+	struct move_context *ctx = test->priv;
+	unsigned long src = ctx->window[0], dst = src + PMD_SIZE;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, make_window(ctx, src), 0);
+	for (i = 0; i < 16; i++)
+		touch(src + i * PAGE_SIZE, 4, i + 1);
+	KUNIT_ASSERT_EQ(test, order_at(src), 4);
+	/* There has to be a table. */
+	touch(dst + 100 * PAGE_SIZE, 0, 1);
+	set_switch(true);
+
+	exchange(src + 3 * PAGE_SIZE, src + 9 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, move_alone(dst, src, SIZE_64K), 0);
+	exchange(src + 3 * PAGE_SIZE, src + 9 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, move_alone(dst, src, SIZE_64K), SIZE_64K);
+}
+
 /* One page, a table's last page, and an overlap by a page are not for a run. */
 static void move_limits_test(struct kunit *test)
 {
@@ -550,6 +590,7 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_SLOW(move_same_answers_test),
 	KUNIT_CASE(move_whole_test),
 	KUNIT_CASE(move_pinned_test),
+	KUNIT_CASE(move_order_test),
 	KUNIT_CASE(move_limits_test),
 	{ }
 };
