@@ -257,6 +257,12 @@ static void test_kernel(void)
 	check("kernel: a kernel.json that is cut short is noticed", ARGS(sham), "kernel",
 	      ARGS("base"), 0, "is damaged; builds it anew", 3);
 	check("kernel: and is whole after that", ARGS(sham), "kernel", ARGS("base"), 0, "", 0);
+	run(&c, ARGS(sham), "kernel", ARGS("base", "--mode", "debug"));
+	shell(format("grep -qx CONFIG_PROVE_LOCKING=y %s/config && grep -qx CONFIG_SECRETMEM=y %s/config || touch %s/not-on-top",
+		     first_line(&c), first_line(&c), dir));
+	ktap_ok(!c.code && access(format("%s/not-on-top", dir), F_OK),
+		"kernel: the debug configuration is on top of that which is measured");
+	capture_free(&c);
 
 	check("kernel: a hook that does not fit", ARGS(sham), "kernel", ARGS("patched"), 1,
 	      "0000-pagerun.patch does not apply: ", 2);
@@ -434,7 +440,7 @@ int main(int argc, char **argv)
 		err(2, "%s: lab/kernel prints what to give here", argv[2]);
 	if (!mkdtemp(dir))
 		err(2, "%s", dir);
-	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 13 + 13 + 12 + ARRAY_SIZE(guests) + 1 + 4);
+	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 14 + 13 + 12 + ARRAY_SIZE(guests) + 1 + 4);
 	no_qemu = path_without_qemu();
 	make_sham();
 	test_usage();
