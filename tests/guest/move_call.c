@@ -240,11 +240,14 @@ static uint32_t safe_length(const struct scene *scene,
 	return nr;
 }
 
-/* Pages to pass over after an error: the one it is about, and such as are like it. */
-static uint32_t pages_in_vain(const struct move_call *call, int err)
+/*
+ * Pages to pass over after an error: the one it is about, and such as are like it.
+ * After the @n-th in a chain more of them, as all may be busy that a child shares.
+ */
+static uint32_t pages_in_vain(const struct move_call *call, int err, int n)
 {
 	const uint64_t *map = move_answers[0].map;
-	uint32_t i = 1;
+	uint32_t i = err == EBUSY ? min_u32(1U << n / 3, call->nr) : 1;
 
 	while (i < call->nr &&
 	       ((err == EEXIST && map[call->dst + i]) ||
@@ -272,7 +275,7 @@ bool move_chain(const struct scene *scene, const struct move_call *call,
 		else if (move_answers[0].err == EEXIST ||
 			 move_answers[0].err == ENOENT ||
 			 move_answers[0].err == EBUSY)
-			done = pages_in_vain(&part, move_answers[0].err);
+			done = pages_in_vain(&part, move_answers[0].err, i);
 		else
 			break;
 		rest.src += done;

@@ -180,7 +180,7 @@ static void change_fork(struct rng *rng, struct plan *plan)
 {
 	layout_add(&plan->lay, OP_FORK, 0, 0, rng_below(rng, 2), 0, 0);
 	/* Without a write nothing is exclusive any more. */
-	add(&plan->lay, OP_WRITE, &plan->src, 30 + rng_below(rng, 71), 0,
+	add(&plan->lay, OP_WRITE, &plan->src, 60 + rng_below(rng, 80), 0,
 	    rng_next(rng));
 }
 
@@ -275,7 +275,8 @@ static uint32_t draw_areas(struct rng *rng, struct plan *plan)
 	uint32_t end;
 
 	plan->src.page = rng_chance(rng, 50) ? 0 : rng_below(rng, 300);
-	plan->src.nr = 2 + rng_below(rng, sizes[rng_below(rng, ARRAY_SIZE(sizes))]);
+	plan->src.nr = sizes[rng_below(rng, ARRAY_SIZE(sizes))];
+	plan->src.nr -= rng_below(rng, plan->src.nr * 3 / 4);
 	plan->one = rng_chance(rng, 25);
 	if (plan->one) {
 		plan->src.nr *= 2;
