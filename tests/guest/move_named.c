@@ -585,6 +585,44 @@ static void huge_zero(struct why *why)
 	finish(why);
 }
 
+/*
+ * A folio with pages full of zeroes. When the base splits one it puts the zero page in
+ * their place, as any split does; what stays large keeps them. So memory use, and all
+ * that is told of such pages, differs as it does between folios of two sizes; what
+ * they hold does not.
+ */
+static void folios_of_zeroes(struct why *why)
+{
+	const struct move_call call = { .src = 0, .dst = DST, .nr = 4 * SIZE };
+	static uint64_t map[2][4 * SIZE];
+	static uint32_t stamps[2][4 * SIZE];
+
+	begin();
+	put(0, 4 * SIZE, ORDER);
+	make(why);
+	for (int i = 0; i < 2; i++) {
+		uint32_t written = 0;
+
+		for (uint32_t page = 3; page < 4 * SIZE; page += 5)
+			poke(page_at(&scene.win[i], page), 0);
+		splits_of(&call, i, why);
+		pagemap_read(page_at(&scene.win[i], DST), 4 * SIZE, map[i]);
+		stamps_read(page_at(&scene.win[i], DST), 4 * SIZE, map[i],
+			    stamps[i]);
+		for (uint32_t page = 0; page < 4 * SIZE; page++)
+			written += (map[i][page] & PM_PFN) != sys.zero_pfn;
+		if (i && written != 4 * SIZE)
+			wrong(why, "on: %u pages of %u are left", written, 4 * SIZE);
+	}
+	for (uint32_t page = 0; page < 4 * SIZE; page++)
+		if (stamps[0][page] != stamps[1][page])
+			wrong(why, "page %u holds 0x%x off, 0x%x on", page,
+			      stamps[0][page], stamps[1][page]);
+	if (!why->bad)
+		no_leaks(&scene.win[1], why);
+	scene_end(&scene);
+}
+
 /* What stayed large is moved again, page by page, swapped, and shared. */
 static void folios_used_after(struct why *why)
 {
@@ -762,6 +800,7 @@ const struct named move_cases[] = {
 	{ "64k folios to another place in their size", no_move_64k, folios_shifted },
 	{ "64k folios partly outside", no_move_64k, folios_partly },
 	{ "64k folios with gaps, and in the way", no_move_64k, folios_gaps },
+	{ "64k folios with pages full of zeroes", no_move_64k, folios_of_zeroes },
 	{ "64k folios moved, then swapped, shared, written", no_move_64k,
 	  folios_used_after },
 	{ "2M folio mapped by pages", no_move_2m, folio_2m_ptes },
