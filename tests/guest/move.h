@@ -39,6 +39,7 @@ struct move_answer {
 	uint32_t *stamps;
 	struct pagerun_test_page *obs;
 	struct smaps smaps;
+	bool lazy;		/* some of it is after MADV_FREE */
 };
 
 /* Of the last call: off, on. */

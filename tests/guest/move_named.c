@@ -623,6 +623,40 @@ static void folios_of_zeroes(struct why *why)
 	scene_end(&scene);
 }
 
+/*
+ * Which pages are dirty, and which may vanish, is left as it was in a folio that stays
+ * whole. (The base's split makes all dirty if one is.)
+ */
+static void folios_clean(struct why *why)
+{
+	static const char *const names[] = {
+		"Private_Dirty", "Private_Clean", "LazyFree", "Rss",
+	};
+	const struct move_call call = { .src = 0, .dst = DST, .nr = 8 * SIZE };
+	struct smaps before, after;
+
+	begin();
+	put(0, 8 * SIZE, ORDER);
+	change(OP_FREE, 0, 8 * SIZE, 0);
+	change(OP_WRITE, 0, 4 * SIZE, 30);
+	make(why);
+	smaps_read(scene.win[1].base, scene.win[1].nr, &before);
+	splits_of(&call, true, why);
+	smaps_read(scene.win[1].base, scene.win[1].nr, &after);
+	for (uint32_t i = 0; i < before.nr && i < after.nr; i++)
+		for (uint32_t k = 0; k < ARRAY_SIZE(names); k++)
+			if (!strcmp(before.names[i], names[k]) &&
+			    before.kb[i] != after.kb[i])
+				wrong(why, "on: %s was %lu kB before, and is %lu kB now",
+				      names[k], before.kb[i], after.kb[i]);
+	splits_of(&call, false, why);
+	if (!why->bad)
+		move_look(&scene, why);
+	if (!why->bad)
+		move_epilogue(&scene, false, true, why);
+	scene_end(&scene);
+}
+
 /* What stayed large is moved again, page by page, swapped, and shared. */
 static void folios_used_after(struct why *why)
 {
@@ -800,6 +834,7 @@ const struct named move_cases[] = {
 	{ "64k folios to another place in their size", no_move_64k, folios_shifted },
 	{ "64k folios partly outside", no_move_64k, folios_partly },
 	{ "64k folios with gaps, and in the way", no_move_64k, folios_gaps },
+	{ "64k folios with pages that are clean", no_move_64k, folios_clean },
 	{ "64k folios with pages full of zeroes", no_move_64k, folios_of_zeroes },
 	{ "64k folios moved, then swapped, shared, written", no_move_64k,
 	  folios_used_after },

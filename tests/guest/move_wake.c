@@ -261,14 +261,14 @@ static void held_begin(void)
 	scene_make(&held, &lay, 2);
 }
 
-/* Whether the folio that was held is whole is left open with @either. */
-static void held_end(bool either, struct why *why)
+/* Are the folios whole? With @any, the one that was held need not be. */
+static void held_end(bool any, struct why *why)
 {
 	if (!why->bad)
 		move_look(&held, why);
 	for (uint32_t i = DST; i < DST + 4 * SIZE && !why->bad; i++)
-		if (!(either && (i - DST) / SIZE == 1) &&
-		    move_answers[1].obs[i].order != ORDER)
+		if (move_answers[1].obs[i].order != ORDER &&
+		    !(any && i / SIZE == (DST + SIZE) / SIZE))
 			wrong(why, "on: page %u is of a folio of order %u, not %u",
 			      i, move_answers[1].obs[i].order, ORDER);
 	if (!why->bad)
@@ -287,7 +287,7 @@ static void pinned_folio(struct why *why)
 			wrong(why, "%s: a pinned folio was moved after %ld ms; it is pinned for 100",
 			      on ? "on" : "off", ms);
 	}
-	/* Whoever tries first when the pin is gone: the run, or the base, which splits. */
+	/* The pin can go just before the base tries to split it. */
 	held_end(true, why);
 }
 

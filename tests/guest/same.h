@@ -397,6 +397,7 @@ struct scene {
 	int nr_children;
 	bool merged;		/* by KSM */
 	bool pinned;		/* the device holds pages */
+	bool lazy;		/* there is memory after MADV_FREE */
 };
 
 /*

@@ -485,6 +485,7 @@ static void apply(struct scene *scene, struct window *win, const struct op *op)
 		madvise(addr, size, MADV_DONTNEED);
 		break;
 	case OP_FREE:
+		scene->lazy = true;
 		madvise(addr, size, MADV_FREE);
 		break;
 	case OP_MUNMAP:
