@@ -478,8 +478,9 @@ static void exchange(unsigned long a, unsigned long b)
 	__acquire(RCU);
 	first = ptep + pte_index(a);
 	second = ptep + pte_index(b);
-	pte = ptep_get(first);
-	set_pte_at(current->mm, a, first, ptep_get(second));
+	/* Neither page is mapped twice at any time, which page table checks mind. */
+	pte = ptep_get_and_clear(current->mm, a, first);
+	set_pte_at(current->mm, a, first, ptep_get_and_clear(current->mm, b, second));
 	set_pte_at(current->mm, b, second, pte);
 	pte_unmap(ptep);
 	flush_tlb_mm(current->mm);
