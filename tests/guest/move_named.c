@@ -730,38 +730,11 @@ static void statistics(struct why *why)
 	finish(why);
 }
 
-#define TRACING "/sys/kernel/tracing/instances"
-#define TRACE	TRACING "/pagerun_move_answers"
-#define EVENT	TRACE "/events/pagerun/pagerun_move/enable"
+#define EVENT	"pagerun_move"
 
-static const char *no_tracefs(void)
+static const char *no_events(void)
 {
-	if (access(TRACING, W_OK))
-		return "no " TRACING "; mount tracefs on /sys/kernel/tracing, boot with CONFIG_FTRACE=y";
-	return no_move_64k();
-}
-
-static void trace_write(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		die("cannot write %s", path);
-	close(fd);
-}
-
-/* The first event in the buffer. */
-static bool trace_read(char *line, size_t size)
-{
-	FILE *file = fopen(TRACE "/trace", "re");
-	bool got = false;
-
-	if (!file)
-		die("cannot open %s", TRACE "/trace");
-	while (!got && fgets(line, size, file))
-		got = strstr(line, "pagerun_move: ");
-	fclose(file);
-	return got;
+	return no_tracefs() ? no_tracefs() : no_move_64k();
 }
 
 static void check_event(const char *line, const struct move_call *call,
@@ -787,19 +760,16 @@ static void tracepoint(struct why *why)
 	put(0, SIZE, ORDER);
 	put(SIZE, 20, 0);
 	make(why);
-	if (mkdir(TRACE, 0700) && errno != EEXIST)
-		die("cannot make %s", TRACE);
-	trace_write(EVENT, "1");
+	trace_begin(EVENT);
 	for (int on = 0; on < 2; on++) {
 		switch_set(on);
-		trace_write(TRACE "/trace", "");
+		trace_clear();
 		move_ioctl(&scene, &scene.win[on], &call, &moved);
-		if (trace_read(line, sizeof(line)) != on)
+		if (trace_read(EVENT, line, sizeof(line)) != on)
 			wrong(why, "%s: there is %s event", on ? "on" : "off",
 			      on ? "no" : "an");
 	}
-	trace_write(EVENT, "0");
-	rmdir(TRACE);
+	trace_end(EVENT);
 	check_event(line, &call, SIZE, why);
 	finish(why);
 }
@@ -844,7 +814,7 @@ const struct named move_cases[] = {
 	{ "huge zero page", no_move_2m, huge_zero },
 	{ "switched between two calls", no_move_64k, switched },
 	{ "statistics", no_move, statistics },
-	{ "tracepoint", no_tracefs, tracepoint },
+	{ "tracepoint", no_events, tracepoint },
 };
 
 const unsigned int nr_move_cases = ARRAY_SIZE(move_cases);

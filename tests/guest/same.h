@@ -177,6 +177,11 @@ extern struct sys sys;
  * must be there, and is the only one that is switched later; NULL: pin's, and all.
  */
 const char *sys_open(const char *feature);
+/* Why a case cannot be done here, or NULL. */
+const char *no_64k(void);
+const char *no_2m(void);
+#define SPLIT	"/sys/kernel/debug/split_huge_pages"
+const char *no_split(void);
 /* Say as diagnostics what is missing; the kinds that need it are left out. */
 void sys_probe_kinds(void);
 
@@ -504,6 +509,19 @@ void observe(const struct window *win, uint32_t lo, uint32_t hi,
  * process alone explain, and is no page pinned?
  */
 bool no_leaks(const struct window *win, struct why *why);
+
+/* ------------------------------------------------------------------------- */
+/* same_trace.c                                                              */
+
+/* Why events cannot be seen here, or NULL. */
+const char *no_tracefs(void);
+/* Record one event of pagerun from here on, by its name, and no more. */
+void trace_begin(const char *event);
+void trace_end(const char *event);
+/* Forget what was recorded. */
+void trace_clear(void);
+/* The first that was; false if there is none. */
+bool trace_read(const char *event, char *line, size_t size);
 
 /* ------------------------------------------------------------------------- */
 /* same_named.c, same_race.c, same_crowd.c                                   */

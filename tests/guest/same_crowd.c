@@ -47,27 +47,7 @@
 /* New memory comes after so many changes: most of them leave small folios. */
 #define RENEW	5U
 
-#define SPLIT	"/sys/kernel/debug/split_huge_pages"
 #define COMPACT	"/proc/sys/vm/compact_memory"
-
-static const char *no_64k(void)
-{
-	return sys.orders & (1U << ORDER) ? NULL :
-	       "no folios of 64 KiB here; boot Linux 6.8 or later with CONFIG_TRANSPARENT_HUGEPAGE=y";
-}
-
-static const char *no_2m(void)
-{
-	return sys.orders & (1U << PMD_ORDER) ? no_64k() :
-	       "no folios of 2 MiB here; boot with CONFIG_TRANSPARENT_HUGEPAGE=y";
-}
-
-static const char *no_split(void)
-{
-	return access(SPLIT, W_OK) ?
-	       "no " SPLIT "; mount debugfs on /sys/kernel/debug, boot with CONFIG_DEBUG_FS=y" :
-	       no_64k();
-}
 
 static const char *no_swap(void)
 {

@@ -44,18 +44,6 @@ struct want {
 
 static const struct want any = { -1, -1, -1 };
 
-static const char *no_64k(void)
-{
-	return sys.orders & (1U << ORDER) ? NULL :
-	       "no folios of 64 KiB here; boot Linux 6.8 or later with CONFIG_TRANSPARENT_HUGEPAGE=y";
-}
-
-static const char *no_2m(void)
-{
-	return sys.orders & (1U << PMD_ORDER) ? no_64k() :
-	       "no folios of 2 MiB here; boot with CONFIG_TRANSPARENT_HUGEPAGE=y";
-}
-
 static const char *no_uffd(void)
 {
 	return sys.uffd_wp ? no_64k() :
@@ -1026,37 +1014,11 @@ static void statistics(struct why *why)
 /* ------------------------------------------------------------------------- */
 /* The tracepoint                                                            */
 
-#define TRACING "/sys/kernel/tracing/instances"
-#define TRACE	TRACING "/pagerun_same_answers"
+#define EVENT	"pagerun_pin"
 
-static const char *no_tracefs(void)
+static const char *no_events(void)
 {
-	if (access(TRACING, W_OK))
-		return "no " TRACING "; mount tracefs on /sys/kernel/tracing, boot with CONFIG_FTRACE=y";
-	return no_64k();
-}
-
-static void trace_write(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		die("cannot write %s", path);
-	close(fd);
-}
-
-/* The first event in the buffer. */
-static bool trace_read(char *line, size_t size)
-{
-	FILE *file = fopen(TRACE "/trace", "re");
-	bool got = false;
-
-	if (!file)
-		die("cannot open %s", TRACE "/trace");
-	while (!got && fgets(line, size, file))
-		got = strstr(line, "pagerun_pin: ");
-	fclose(file);
-	return got;
+	return no_tracefs() ? no_tracefs() : no_64k();
 }
 
 static void tracepoint(struct why *why)
@@ -1069,17 +1031,15 @@ static void tracepoint(struct why *why)
 
 	one_folio(&lay, 4 * AT);
 	scene_make(&scene, &lay, 1);
-	if (mkdir(TRACE, 0700))
-		die("cannot make %s", TRACE);
-	trace_write(TRACE "/events/pagerun/pagerun_pin/enable", "1");
+	trace_begin(EVENT);
 	for (int on = 0; on < 2; on++) {
 		switch_set(on);
-		trace_write(TRACE "/trace", "");
+		trace_clear();
 		dev_hold(sys.dev, page_at(&scene.win[0], AT + 1), SIZE - 2,
 			 PAGERUN_TEST_PIN, WRITE, NULL);
 		dev_report(sys.dev, 0, 1, &page);
 		dev_release(sys.dev);
-		if (trace_read(line, sizeof(line)) != on)
+		if (trace_read(EVENT, line, sizeof(line)) != on)
 			wrong(why, on ? "no event with the switch on" :
 			      "an event with the switch off");
 	}
@@ -1091,8 +1051,7 @@ static void tracepoint(struct why *why)
 	else if (addr != (uintptr_t)page_at(&scene.win[0], AT + 1) ||
 		 pfn != page.pfn || order != ORDER || nr != SIZE - 2)
 		wrong(why, "wrong event: %s", at);
-	trace_write(TRACE "/events/pagerun/pagerun_pin/enable", "0");
-	rmdir(TRACE);
+	trace_end(EVENT);
 	scene_end(&scene);
 }
 
@@ -1405,7 +1364,7 @@ const struct named named_cases[] = {
 	{ "taken on one setting, released on the other", no_64k, other_setting },
 	{ "pinned on, then off, fork and zap", no_64k, used_after_off },
 	{ "statistics", no_64k, statistics },
-	{ "tracepoint", no_tracefs, tracepoint },
+	{ "tracepoint", no_events, tracepoint },
 	{ "comparison: equal is equal", no_64k, notices_nothing },
 	{ "comparison: notices another range", no_64k, notices_range },
 	{ "comparison: notices another way", no_64k, notices_way },

@@ -34,23 +34,6 @@
 /* Calls of the first thread; enough that the second gets its turn on one CPU. */
 #define ROUNDS	250
 
-#define SPLIT	"/sys/kernel/debug/split_huge_pages"
-
-static const char *no_64k(void)
-{
-	return sys.orders & (1U << ORDER) ? NULL :
-	       "no folios of 64 KiB here; boot Linux 6.8 or later with CONFIG_TRANSPARENT_HUGEPAGE=y";
-}
-
-static const char *no_split(void)
-{
-	if (!(sys.orders & (1U << PMD_ORDER)))
-		return "no folios of 2 MiB here; boot with CONFIG_TRANSPARENT_HUGEPAGE=y";
-	return access(SPLIT, W_OK) ?
-	       "no " SPLIT "; mount debugfs on /sys/kernel/debug, boot with CONFIG_DEBUG_FS=y" :
-	       NULL;
-}
-
 /* ------------------------------------------------------------------------- */
 /* The second thread                                                         */
 

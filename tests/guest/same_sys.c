@@ -913,6 +913,25 @@ static uint64_t find_zero_page(void)
 	return entry & PM_PFN;
 }
 
+const char *no_64k(void)
+{
+	return sys.orders & (1U << 4) ? NULL :
+	       "no folios of 64 KiB here; boot Linux 6.8 or later with CONFIG_TRANSPARENT_HUGEPAGE=y";
+}
+
+const char *no_2m(void)
+{
+	return sys.orders & (1U << PMD_ORDER) ? no_64k() :
+	       "no folios of 2 MiB here; boot with CONFIG_TRANSPARENT_HUGEPAGE=y";
+}
+
+const char *no_split(void)
+{
+	return access(SPLIT, W_OK) ?
+	       "no " SPLIT "; mount debugfs on /sys/kernel/debug, boot with CONFIG_DEBUG_FS=y" :
+	       no_2m();
+}
+
 void sys_probe_kinds(void)
 {
 	char path[120];
