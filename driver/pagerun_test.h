@@ -37,7 +37,7 @@
 #define PAGERUN_TEST_MAX_PAGES	(1U << 20)
 
 /* Raised when a field changes its place or meaning; see PAGERUN_TEST_INFO. */
-#define PAGERUN_TEST_VERSION	1
+#define PAGERUN_TEST_VERSION	2
 
 /* Most rounds that one PAGERUN_TEST_TIME makes. */
 #define PAGERUN_TEST_MAX_ROUNDS	(1U << 20)
@@ -70,13 +70,13 @@ enum pagerun_test_how {
  * @version:	out: PAGERUN_TEST_VERSION of the driver
  * @page_shift:	out: log2 of the page size in bytes
  * @held:	out: entries that this open file holds now
- * @reserved:	out: zero
+ * @mkwrites:	out: calls of ->pfn_mkwrite since the driver was loaded
  */
 struct pagerun_test_info {
 	__u32 version;
 	__u32 page_shift;
 	__u32 held;
-	__u32 reserved;
+	__u32 mkwrites;
 };
 
 /**
@@ -255,6 +255,143 @@ struct pagerun_test_release {
 	__u32 how;
 };
 
+/*
+ * Mappings of physical memory
+ *
+ * mmap() of the device, MAP_SHARED or MAP_PRIVATE, with an offset of
+ * PAGERUN_TEST_PHYS_OFFSET and more gives a mapping in which nothing is mapped:
+ * PAGERUN_TEST_REMAP fills it, PAGERUN_TEST_ZAP and PAGERUN_TEST_UNMAP take out
+ * of it again, and an access where nothing is mapped is a SIGBUS. The bits
+ * PAGERUN_TEST_PHYS_* of the offset choose what the mapping's file has to say;
+ * others below PAGERUN_TEST_PHYS_OFFSET count the place in the file, for
+ * PAGERUN_TEST_UNMAP. All can be read and written by ptrace() and
+ * /proc/PID/mem (generic_access_phys()). There is no limit to its size.
+ */
+#define PAGERUN_TEST_PHYS_OFFSET	(1ULL << 44)
+/* A ->fault that answers SIGBUS; without it the kernel gives that answer. */
+#define PAGERUN_TEST_PHYS_FAULT		(1ULL << 43)
+/* A ->pfn_mkwrite that agrees and is counted, see PAGERUN_TEST_INFO. */
+#define PAGERUN_TEST_PHYS_MKWRITE	(1ULL << 42)
+/* A ->page_mkwrite: the kernel maps read-only what mprotect() makes writable. */
+#define PAGERUN_TEST_PHYS_NOTIFY	(1ULL << 41)
+
+/* How the processor caches a mapping; arch names it knows not are EOPNOTSUPP. */
+enum pagerun_test_cache {
+	PAGERUN_TEST_CACHED		= 0,	/* vm_page_prot as it is */
+	PAGERUN_TEST_UNCACHED		= 1,	/* pgprot_noncached() */
+	PAGERUN_TEST_WRITE_COMBINE	= 2,	/* pgprot_writecombine() */
+	PAGERUN_TEST_WRITE_THROUGH	= 3,	/* pgprot_writethrough(), x86 */
+};
+
+/**
+ * struct pagerun_test_remap - map physical memory by one remap_pfn_range()
+ *			       (PAGERUN_TEST_REMAP)
+ * @addr:	in: first address; [@addr, @addr + @size) must be in one mapping of
+ *		this open file made at PAGERUN_TEST_PHYS_OFFSET (EINVAL)
+ * @size:	in: bytes, a multiple of the page size (EINVAL)
+ * @phys:	in: physical address, a multiple of the page size (EINVAL). Any
+ *		address is taken: whoever may open the device could read and
+ *		write all memory by it, as by /dev/mem
+ * @cache:	in: enum pagerun_test_cache
+ * @ret:	out: what remap_pfn_range() returned; the ioctl returns 0 in any case
+ *
+ * EBUSY where any page of the range is mapped already: remap_pfn_range() stops
+ * the kernel there.
+ */
+struct pagerun_test_remap {
+	__u64 addr;
+	__u64 size;
+	__u64 phys;
+	__u32 cache;
+	__s32 ret;
+};
+
+/**
+ * struct pagerun_test_range - a part of a mapping or of the file
+ * @start:	in: PAGERUN_TEST_ZAP: address; [@start, @start + @size) must be in one
+ *		mapping of this open file made at PAGERUN_TEST_PHYS_OFFSET (EINVAL);
+ *		taken out by zap_vma_ptes().
+ *		PAGERUN_TEST_UNMAP: offset in the file, PAGERUN_TEST_PHYS_OFFSET and
+ *		its bits included; taken out of all mappings of all processes, by
+ *		unmap_mapping_range()
+ * @size:	in: bytes; both multiples of the page size (EINVAL), 0 is EINVAL
+ */
+struct pagerun_test_range {
+	__u64 start;
+	__u64 size;
+};
+
+/* pagerun_test_entry.level */
+enum pagerun_test_level {
+	PAGERUN_TEST_NO_TABLE	= 0,	/* no table, or none above it */
+	PAGERUN_TEST_PTE	= 1,	/* @value is the PTE, maybe none */
+	PAGERUN_TEST_PMD	= 2,	/* @value maps 2 MiB, on x86 */
+	PAGERUN_TEST_PUD	= 3,
+};
+
+/* pagerun_test_entry.flags */
+#define PAGERUN_TEST_ENTRY_PRESENT	(1U << 0)	/* PROT_NONE included */
+#define PAGERUN_TEST_ENTRY_WRITE	(1U << 1)
+#define PAGERUN_TEST_ENTRY_DIRTY	(1U << 2)
+#define PAGERUN_TEST_ENTRY_YOUNG	(1U << 3)
+#define PAGERUN_TEST_ENTRY_SOFT_DIRTY	(1U << 4)
+#define PAGERUN_TEST_ENTRY_SPECIAL	(1U << 5)
+
+/**
+ * struct pagerun_test_entry - read the page-table entry of an address
+ *			       (PAGERUN_TEST_ENTRY)
+ * @addr:	in: an address of this process; need not be mapped
+ * @value:	out: the entry as the processor sees it, 0 for none
+ * @pfn:	out: the page frame that @addr is mapped to, its place in a larger
+ *		entry counted in; 0 where nothing is present
+ * @level:	out: enum pagerun_test_level
+ * @flags:	out: PAGERUN_TEST_ENTRY_*, 0 where nothing is present
+ * @cache:	out: on x86 the index into the PAT that the entry has, its bits taken
+ *		from where they stand at that level; elsewhere 0
+ * @reserved:	in: zero
+ */
+struct pagerun_test_entry {
+	__u64 addr;
+	__u64 value;
+	__u64 pfn;
+	__u32 level;
+	__u32 flags;
+	__u32 cache;
+	__u32 reserved;
+};
+
+/**
+ * struct pagerun_test_memory - a block of system memory to be mapped
+ *				(PAGERUN_TEST_MEMORY)
+ * @size:	in: bytes, a power of two from the page size to 4 MiB (EINVAL)
+ * @phys:	out: its physical address, a multiple of @size
+ *
+ * It is zeroed, and lives as long as the open file; a mapping holds that.
+ * ENOMEM where there is no such block, ENOSPC after 16.
+ */
+struct pagerun_test_memory {
+	__u64 size;
+	__u64 phys;
+};
+
+/**
+ * struct pagerun_test_uio - make a UIO device (PAGERUN_TEST_UIO)
+ * @phys:	in: physical address of map 0, a multiple of the page size (EINVAL)
+ * @size:	in: bytes of map 0, a multiple of the page size (EINVAL), more than
+ *		one page (EINVAL)
+ * @minor:	out: its name is /dev/uio@minor
+ * @reserved:	in: zero
+ *
+ * Map 1 is map 0 without its first page. The device lives until the open file
+ * is closed; one a file (EBUSY). EOPNOTSUPP where the kernel has no UIO.
+ */
+struct pagerun_test_uio {
+	__u64 phys;
+	__u64 size;
+	__u32 minor;
+	__u32 reserved;
+};
+
 #define PAGERUN_TEST_MAGIC	0xb7
 
 #define PAGERUN_TEST_INFO	_IOR(PAGERUN_TEST_MAGIC, 0, struct pagerun_test_info)
@@ -264,6 +401,12 @@ struct pagerun_test_release {
 #define PAGERUN_TEST_REPORT	_IOW(PAGERUN_TEST_MAGIC, 4, struct pagerun_test_report)
 #define PAGERUN_TEST_RELEASE_HELD \
 	_IOW(PAGERUN_TEST_MAGIC, 5, struct pagerun_test_release)
+#define PAGERUN_TEST_REMAP	_IOWR(PAGERUN_TEST_MAGIC, 6, struct pagerun_test_remap)
+#define PAGERUN_TEST_ZAP	_IOW(PAGERUN_TEST_MAGIC, 7, struct pagerun_test_range)
+#define PAGERUN_TEST_UNMAP	_IOW(PAGERUN_TEST_MAGIC, 8, struct pagerun_test_range)
+#define PAGERUN_TEST_ENTRY	_IOWR(PAGERUN_TEST_MAGIC, 9, struct pagerun_test_entry)
+#define PAGERUN_TEST_MEMORY	_IOWR(PAGERUN_TEST_MAGIC, 10, struct pagerun_test_memory)
+#define PAGERUN_TEST_UIO	_IOWR(PAGERUN_TEST_MAGIC, 11, struct pagerun_test_uio)
 
 /*
  * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise), at most
