@@ -8,6 +8,7 @@
 
 #include <linux/mm.h>
 #include <linux/pgtable.h>
+#include <linux/sched/mm.h>
 
 /*
  * Is a table better scanned by blocks (see pagerun_scan_blocks())? So where
@@ -137,6 +138,41 @@ static __always_inline void pagerun_mb_after_clear(void)
 	}
 	/* What it pairs with is the caller's to say. */
 	smp_mb();
+}
+
+/**
+ * pagerun_pmd_pfnmap() - does a PMD entry map PFNs?
+ * @pmd: any PMD entry
+ *
+ * Present to software is enough: so is an entry that is being split.
+ *
+ * Return: true for a leaf without struct pages, made by remap_pfn_range() or by a
+ * driver's ->huge_fault.
+ */
+static __always_inline bool pagerun_pmd_pfnmap(pmd_t pmd)
+{
+	return pmd_present(pmd) && pmd_trans_huge(pmd) && pmd_special(pmd);
+}
+
+/**
+ * pagerun_default_area() - the address of a mapping of a file that has no say in it
+ * @file: the file
+ * @addr: the address that the caller would like, 0: any
+ * @len: length in bytes, page aligned
+ * @pgoff: offset in the file, in pages
+ * @flags: MAP_*
+ *
+ * Context: mmap_lock for writing.
+ * Return: an address, or a negative errno: what get_unmapped_area() comes to for a file
+ * without ->get_unmapped_area.
+ */
+static inline unsigned long
+pagerun_default_area(struct file *file, unsigned long addr, unsigned long len,
+		     unsigned long pgoff, unsigned long flags)
+{
+	if (!addr && IS_ALIGNED(len, PMD_SIZE))
+		return thp_get_unmapped_area(file, addr, len, pgoff, flags);
+	return mm_get_unmapped_area(current->mm, file, addr, len, pgoff, flags);
 }
 
 #endif /* _MM_PAGERUN_COMPAT_H */
