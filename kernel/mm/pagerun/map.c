@@ -31,6 +31,8 @@
 
 #include <asm/pgalloc.h>
 
+#include <trace/events/pagerun.h>
+
 #include "../internal.h"
 #include "map.h"
 
@@ -108,7 +110,6 @@ int pagerun_map(struct vm_area_struct *vma, unsigned long addr,
 	struct mm_struct *mm = vma->vm_mm;
 	unsigned long left, next;
 	unsigned int made;
-	bool fallback;
 	pmd_t *pmd;
 	int err;
 
@@ -122,13 +123,13 @@ int pagerun_map(struct vm_area_struct *vma, unsigned long addr,
 			return -ENOMEM;
 
 		made = 0;
-		fallback = false;
 		left = IS_ALIGNED(addr, PMD_SIZE) ?
 			(pud_addr_end(addr, end) - addr) >> PMD_SHIFT : 0;
 		if (left) {
 			made = make_entries(vma, pmd, addr, pfn, left, prot);
-			fallback = made < left;
-			pagerun_account(PAGERUN_MAP, made, made * PTRS_PER_PTE, fallback);
+			pagerun_account(PAGERUN_MAP, made, made * PTRS_PER_PTE, made < left);
+			trace_pagerun_map(addr, pfn, left * PTRS_PER_PTE,
+					  made * PTRS_PER_PTE);
 			next = addr + made * PMD_SIZE;
 		}
 		if (!made) {

@@ -42,6 +42,8 @@
 
 #include <asm/pgalloc.h>
 
+#include <trace/events/pagerun.h>
+
 #include "map.h"
 
 /* Context: may sleep. Return: a table, always. */
@@ -94,6 +96,7 @@ static void fill_table(struct vm_area_struct *vma, pmd_t *pmd,
 	 */
 	smp_wmb();
 	pmd_populate(mm, pmd, table);
+	trace_pagerun_map_split(haddr, pfn);
 }
 
 /*

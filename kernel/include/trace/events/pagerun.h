@@ -65,6 +65,55 @@ TRACE_EVENT(pagerun_move,
 		  __entry->src, __entry->dst, __entry->nr, __entry->large)
 );
 
+/*
+ * remap_pfn_range() came to nr pages that large entries could map, and mapped the
+ * first large of them so. Fewer: a page table was there, or the architecture said no.
+ */
+TRACE_EVENT(pagerun_map,
+
+	TP_PROTO(unsigned long addr, unsigned long pfn, unsigned int nr,
+		 unsigned int large),
+
+	TP_ARGS(addr, pfn, nr, large),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, addr)
+		__field(unsigned long, pfn)
+		__field(unsigned int, nr)
+		__field(unsigned int, large)
+	),
+
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->pfn = pfn;
+		__entry->nr = nr;
+		__entry->large = large;
+	),
+
+	TP_printk("addr=0x%lx pfn=0x%lx nr=%u large=%u",
+		  __entry->addr, __entry->pfn, __entry->nr, __entry->large)
+);
+
+/* A large entry was split: from addr on, that maps PFNs from pfn on. */
+TRACE_EVENT(pagerun_map_split,
+
+	TP_PROTO(unsigned long addr, unsigned long pfn),
+
+	TP_ARGS(addr, pfn),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, addr)
+		__field(unsigned long, pfn)
+	),
+
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->pfn = pfn;
+	),
+
+	TP_printk("addr=0x%lx pfn=0x%lx", __entry->addr, __entry->pfn)
+);
+
 #endif /* _TRACE_PAGERUN_H */
 
 #include <trace/define_trace.h>
