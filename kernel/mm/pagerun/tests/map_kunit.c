@@ -352,7 +352,7 @@ static void map_refused_test(struct kunit *test)
 	vma.vm_file = NULL;
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 	vma.vm_file = ctx->on.vma->vm_file;
-	vm_flags_reset(&vma, VM_READ | VM_MAYREAD | VM_MAYWRITE);
+	vm_flags_init(&vma, VM_READ | VM_MAYREAD | VM_MAYWRITE);
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 }
 
