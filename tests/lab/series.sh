@@ -21,14 +21,16 @@ trap 'wait; rm -rf "$work"' EXIT
 
 # What checkpatch may say: that a sign-off is missing (the user gives it, by git
 # am --signoff), that MAINTAINERS should name new files (for the tree's owners to
-# decide), and of trace headers that they do not look like C (they do not).
+# decide), of trace headers that they do not look like C (they do not), and that
+# map should include a header that not every 6.12 has.
 checkpatch()
 {
 	local said
 
 	said=$(cd "$work" && perl "$source/tree/scripts/checkpatch.pl" --root="$source/tree" --strict --terse --showfile --show-types \
 		--no-summary --no-signoff --ignore FILE_PATH_CHANGES "$1" |
-		grep -vE '^include/trace/events/[^ ]* CHECK:(OPEN_ENDED_LINE|PARENTHESIS_ALIGNMENT):')
+		grep -vE -e '^include/trace/events/[^ ]* CHECK:(OPEN_ENDED_LINE|PARENTHESIS_ALIGNMENT):' \
+			-e '^mm/pagerun/map_split[^ ]* WARNING:INCLUDE_LINUX: Use #include <linux/pgalloc.h>')
 	echo "$said"
 	[ -z "$said" ]
 }

@@ -29,8 +29,6 @@
 #include <linux/pagewalk.h>
 #include <linux/pgtable.h>
 
-#include <asm/pgalloc.h>
-
 #include <trace/events/pagerun.h>
 
 #include "../internal.h"
@@ -144,12 +142,29 @@ int pagerun_map(struct vm_area_struct *vma, unsigned long addr,
 	return 0;
 }
 
+/* Else than what was seen, it was split, cleared or upgraded: the access tries again. */
+static void make_writable(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	spinlock_t *ptl = pmd_lock(vma->vm_mm, vmf->pmd);
+	pmd_t entry;
+
+	if (likely(pmd_same(pmdp_get(vmf->pmd), vmf->orig_pmd))) {
+		entry = pmd_mkyoung(vmf->orig_pmd);
+		entry = maybe_pmd_mkwrite(pmd_mkdirty(entry), vma);
+		if (pmdp_set_access_flags(vma, vmf->address & PMD_MASK, vmf->pmd,
+					  entry, true))
+			update_mmu_cache_pmd(vma, vmf->address, vmf->pmd);
+	}
+	spin_unlock(ptl);
+}
+
 /**
  * pagerun_map_upgrade() - let a write fault make an entry writable as it is
  * @vmf: a write fault at a PMD entry that is not writable
  *
- * That is the answer for a shared mapping whose file does not want to know; the PTE
- * of such a mapping would get it too, each by its own fault. Where the file has a
+ * That is the answer for a shared mapping whose file does not want to know; the PTEs
+ * of such a mapping get it too, each by its own fault. Where the file has a
  * ->pfn_mkwrite it has to be asked about the page, so the entry is split: with
  * memory that the fault may wait for, if there is any.
  *
@@ -158,31 +173,18 @@ int pagerun_map(struct vm_area_struct *vma, unsigned long addr,
  */
 bool pagerun_map_upgrade(struct vm_fault *vmf)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	unsigned long haddr = vmf->address & PMD_MASK;
-	spinlock_t *ptl;
-	pmd_t entry;
+	const struct vm_operations_struct *ops = vmf->vma->vm_ops;
 
 	if (!pagerun_pmd_pfnmap(vmf->orig_pmd))
 		return false;
 
-	if (!(vma->vm_flags & VM_SHARED) || !(vmf->flags & FAULT_FLAG_WRITE) ||
-	    (vma->vm_ops &&
-	     (vma->vm_ops->pfn_mkwrite || vma->vm_ops->huge_fault))) {
+	if (!(vmf->vma->vm_flags & VM_SHARED) || !(vmf->flags & FAULT_FLAG_WRITE) ||
+	    (ops && (ops->pfn_mkwrite || ops->huge_fault))) {
 		/* If there is none, the caller's split finds some all the same. */
-		pagerun_map_split_early(vma, vmf->address);
+		pagerun_map_split_early(vmf->vma, vmf->address);
 		return false;
 	}
-
-	ptl = pmd_lock(vma->vm_mm, vmf->pmd);
-	/* Else it was split, cleared or upgraded meanwhile: the access tries again. */
-	if (likely(pmd_same(pmdp_get(vmf->pmd), vmf->orig_pmd))) {
-		entry = pmd_mkyoung(vmf->orig_pmd);
-		entry = maybe_pmd_mkwrite(pmd_mkdirty(entry), vma);
-		if (pmdp_set_access_flags(vma, haddr, vmf->pmd, entry, true))
-			update_mmu_cache_pmd(vma, vmf->address, vmf->pmd);
-	}
-	spin_unlock(ptl);
+	make_writable(vmf);
 	return true;
 }
 

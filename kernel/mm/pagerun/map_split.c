@@ -40,6 +40,7 @@
 #include <linux/sched/mm.h>
 #include <linux/vmstat.h>
 
+/* linux/pgalloc.h, which goes before it, is not in every 6.12. */
 #include <asm/pgalloc.h>
 
 #include <trace/events/pagerun.h>
@@ -84,6 +85,8 @@ static void fill_table(struct vm_area_struct *vma, pmd_t *pmd,
 
 	pmd_populate(mm, &_pmd, table);
 	pte = pte_offset_map(&_pmd, haddr);
+	/* What the map takes and the unmap gives back, for sparse. */
+	__acquire(RCU);
 	VM_WARN_ON_ONCE(!pte);
 	for (i = 0; i < PTRS_PER_PTE; i++, addr += PAGE_SIZE)
 		set_pte_at(mm, addr, pte + i, pte_mkspecial(pfn_pte(pfn + i, prot)));
@@ -99,9 +102,24 @@ static void fill_table(struct vm_area_struct *vma, pmd_t *pmd,
 	trace_pagerun_map_split(haddr, pfn);
 }
 
+/* Under the lock it shows whether there still is an entry to split. */
+static bool split_locked(struct vm_area_struct *vma, pmd_t *pmd,
+			 unsigned long haddr, pgtable_t table)
+{
+	spinlock_t *ptl = pmd_lock(vma->vm_mm, pmd);
+	bool split = pagerun_pmd_pfnmap(pmdp_get(pmd));
+
+	if (split) {
+		count_vm_event(THP_SPLIT_PMD);
+		fill_table(vma, pmd, haddr, table);
+	}
+	spin_unlock(ptl);
+	return split;
+}
+
 /*
  * Splits an entry into @table, inside of a notifier bracket as for any PMD entry that
- * is split. Return: false if there was nothing to split; @table is left to the caller.
+ * is split. Without an entry to split, @table is freed. Return: was it split?
  */
 static bool split_into(struct vm_area_struct *vma, pmd_t *pmd,
 		       unsigned long addr, pgtable_t table)
@@ -109,7 +127,6 @@ static bool split_into(struct vm_area_struct *vma, pmd_t *pmd,
 	unsigned long haddr = addr & PMD_MASK;
 	struct mm_struct *mm = vma->vm_mm;
 	struct mmu_notifier_range range;
-	spinlock_t *ptl;
 	bool split;
 
 	VM_WARN_ON_ONCE(vma->vm_start > haddr || vma->vm_end < haddr + PMD_SIZE);
@@ -117,14 +134,10 @@ static bool split_into(struct vm_area_struct *vma, pmd_t *pmd,
 	mmu_notifier_range_init(&range, MMU_NOTIFY_CLEAR, 0, mm, haddr,
 				haddr + PMD_SIZE);
 	mmu_notifier_invalidate_range_start(&range);
-	ptl = pmd_lock(mm, pmd);
-	split = pagerun_pmd_pfnmap(pmdp_get(pmd));
-	if (split) {
-		count_vm_event(THP_SPLIT_PMD);
-		fill_table(vma, pmd, haddr, table);
-	}
-	spin_unlock(ptl);
+	split = split_locked(vma, pmd, haddr, table);
 	mmu_notifier_invalidate_range_end(&range);
+	if (!split)
+		pte_free(mm, table);
 	return split;
 }
 
@@ -132,18 +145,10 @@ static bool split_into(struct vm_area_struct *vma, pmd_t *pmd,
 bool __pagerun_map_split(struct vm_area_struct *vma, pmd_t *pmd,
 			 unsigned long addr)
 {
-	pgtable_t table;
-	bool split;
-
 	/* There the entry of a ->huge_fault has a table in reserve. */
 	if (arch_needs_pgtable_deposit())
 		return false;
-
-	table = alloc_table(vma->vm_mm);
-	split = split_into(vma, pmd, addr, table);
-	if (!split)
-		pte_free(vma->vm_mm, table);
-	return split;
+	return split_into(vma, pmd, addr, alloc_table(vma->vm_mm));
 }
 
 /*
@@ -189,8 +194,7 @@ int pagerun_map_split_early(struct vm_area_struct *vma, unsigned long addr)
 	table = pte_alloc_one(vma->vm_mm);
 	if (!table)
 		return -ENOMEM;
-	/* The owner, or a write fault, may have split or cleared it since. */
-	if (!split_into(vma, pmd, addr, table))
-		pte_free(vma->vm_mm, table);
+	/* It does not matter who split it: the owner, or a write fault, may have. */
+	split_into(vma, pmd, addr, table);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #define NR_ENTRIES	4
 #define NR_PAGES	(NR_ENTRIES * PTRS_PER_PTE)
 #define MAX_ENTRIES	32	/* of a twin; most tests use NR_ENTRIES of them */
-#define BASE_PFN	(1UL << 27)	/* 512 GiB: more than a guest has */
+#define BASE_PFN	BIT(27)	/* 512 GiB: more than a guest has */
 
 /* A VMA at a multiple of PMD_SIZE, of a file that does nothing. */
 struct twin {
@@ -106,6 +106,15 @@ static int map(struct twin *twin, bool on, unsigned long first,
 	return err;
 }
 
+static void map_twins(struct kunit *test, unsigned long first, unsigned long nr,
+		      unsigned long pfn, pgprot_t prot)
+{
+	struct map_context *ctx = test->priv;
+
+	KUNIT_ASSERT_EQ(test, map(&ctx->off, false, first, nr, pfn, prot), 0);
+	KUNIT_ASSERT_EQ(test, map(&ctx->on, true, first, nr, pfn, prot), 0);
+}
+
 static void zap(struct twin *twin, unsigned long first, unsigned long nr)
 {
 	mmap_read_lock(current->mm);
@@ -155,10 +164,7 @@ static void place(struct kunit *test, unsigned long first, unsigned long nr,
 	char when[64];
 
 	snprintf(when, sizeof(when), "pages %lu to %lu of pfn %#lx", first, first + nr, pfn);
-	KUNIT_ASSERT_EQ_MSG(test, map(&ctx->off, false, first, nr, pfn, PAGE_SHARED), 0,
-			    "%s", when);
-	KUNIT_ASSERT_EQ_MSG(test, map(&ctx->on, true, first, nr, pfn, PAGE_SHARED), 0,
-			    "%s", when);
+	map_twins(test, first, nr, pfn, PAGE_SHARED);
 	expect_twins(test, when);
 	for (i = 0; i < NR_PAGES; i += PTRS_PER_PTE) {
 		/* A table left by the case before keeps the piece small. */
@@ -224,7 +230,7 @@ static pgprot_t with_cache(pgprot_t prot, int index)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(bits); i++)
-		if (index & (1 << i))
+		if (index & BIT(i))
 			prot = __pgprot(pgprot_val(prot) | bits[i]);
 	return prot;
 #else
@@ -247,8 +253,7 @@ static void map_split_test(struct kunit *test)
 		first = i * PTRS_PER_PTE;
 		addr = ctx->on.addr + first * PAGE_SIZE;
 		prot = with_cache(prots[i / 8], i % 8);
-		KUNIT_ASSERT_EQ(test, map(&ctx->off, false, first, PTRS_PER_PTE, BASE_PFN, prot), 0);
-		KUNIT_ASSERT_EQ(test, map(&ctx->on, true, first, PTRS_PER_PTE, BASE_PFN, prot), 0);
+		map_twins(test, first, PTRS_PER_PTE, BASE_PFN, prot);
 		KUNIT_ASSERT_TRUE_MSG(test, is_large(addr), "%s", when);
 		expect_twin_pages(test, first, PTRS_PER_PTE, when);
 
@@ -303,8 +308,7 @@ static void map_zap_test(struct kunit *test)
 	struct map_context *ctx = test->priv;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, map(&ctx->on, true, 0, NR_PAGES, BASE_PFN, PAGE_SHARED), 0);
-	KUNIT_ASSERT_EQ(test, map(&ctx->off, false, 0, NR_PAGES, BASE_PFN, PAGE_SHARED), 0);
+	map_twins(test, 0, NR_PAGES, BASE_PFN, PAGE_SHARED);
 	KUNIT_ASSERT_TRUE(test, is_large(ctx->on.addr));
 	/* What stands is split right while the switch is off. */
 	set_switch(false);
@@ -435,8 +439,7 @@ static void map_follow_test(struct kunit *test)
 		unsigned long first = i * PTRS_PER_PTE, page = first + 13;
 		pgprot_t prot = with_cache(PAGE_SHARED, i);
 
-		KUNIT_ASSERT_EQ(test, map(&ctx->on, true, first, PTRS_PER_PTE, BASE_PFN, prot), 0);
-		KUNIT_ASSERT_EQ(test, map(&ctx->off, false, first, PTRS_PER_PTE, BASE_PFN, prot), 0);
+		map_twins(test, first, PTRS_PER_PTE, BASE_PFN, prot);
 		on = (struct follow_pfnmap_args){
 			.vma = ctx->on.vma, .address = ctx->on.addr + page * PAGE_SIZE };
 		off = (struct follow_pfnmap_args){
@@ -455,6 +458,11 @@ static void map_follow_test(struct kunit *test)
 	}
 }
 
+static int walk_entry(unsigned long addr, struct mm_walk *walk)
+{
+	return pagerun_map_prot_none(pmd_of(addr), addr, addr + PMD_SIZE, walk);
+}
+
 /* The walk of mprotect(PROT_NONE) passes over an entry, and goes into a table. */
 static void map_prot_none_test(struct kunit *test)
 {
@@ -466,11 +474,11 @@ static void map_prot_none_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, map(&ctx->on, true, 0, NR_PAGES, BASE_PFN, PAGE_SHARED), 0);
 	zap(&ctx->on, 0, 1);
 	walk.action = ACTION_SUBTREE;
-	KUNIT_EXPECT_EQ(test, pagerun_map_prot_none(pmd_of(addr), addr, addr + PMD_SIZE, &walk), 0);
+	KUNIT_EXPECT_EQ(test, walk_entry(addr, &walk), 0);
 	KUNIT_EXPECT_EQ(test, walk.action, ACTION_SUBTREE);
 	addr += PMD_SIZE;
 	/* Without CAP_SYS_ADMIN, L1TF and a high PFN it may be -EACCES; this thread has it. */
-	KUNIT_EXPECT_EQ(test, pagerun_map_prot_none(pmd_of(addr), addr, addr + PMD_SIZE, &walk), 0);
+	KUNIT_EXPECT_EQ(test, walk_entry(addr, &walk), 0);
 	KUNIT_EXPECT_EQ(test, walk.action, ACTION_CONTINUE);
 }
 
