@@ -292,6 +292,9 @@ static void test_boot_usage(const char *no_qemu)
 	check("boot: a time-out that is no number", NULL, "boot",
 	      ARGS("--image", image, "--mode", "wall", "--timeout", "soon", "--out", out, "--", "x"),
 	      2, "'soon'", 1);
+	check("boot: a CPU model by the insn clock", NULL, "boot",
+	      ARGS("--image", image, "--mode", "insn", "--cpu", "Haswell", "--out", out, "--", "x"),
+	      2, "--cpu is for --mode wall", 1);
 	check("boot: an argument with a blank", NULL, "boot",
 	      ARGS("--image", image, "--mode", "wall", "--out", out, "--", "a b"), 2, "'a b'", 1);
 	check("boot: an image that is not there", NULL, "boot",
