@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 		err(2, "%s: lab/kernel prints what to give here", argv[2]);
 	if (!mkdtemp(dir))
 		err(2, "%s", dir);
-	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 14 + 13 + 12 + ARRAY_SIZE(guests) + 1 + 4);
+	ktap_plan(2 * ARRAY_SIZE(scripts) + 2 + 17 + 14 + 14 + 12 + ARRAY_SIZE(guests) + 1 + 4);
 	no_qemu = path_without_qemu();
 	make_sham();
 	test_usage();
