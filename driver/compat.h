@@ -7,6 +7,7 @@
 #define PAGERUN_TEST_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/pgtable.h>
 #include <linux/version.h>
 
 /**
@@ -58,6 +59,70 @@ static inline void compat_vm_flags_set(struct vm_area_struct *vma,
 static inline bool compat_unpin_takes_null(void)
 {
 	return LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 5);
+}
+
+/**
+ * compat_zap_vma() - take pages out of a mapping of physical memory
+ * @vma: the mapping, of VM_PFNMAP
+ * @addr: first address
+ * @size: in bytes; all of it in @vma
+ *
+ * It has another name by 7.3, and that is the first that is known to.
+ *
+ * Context: mmap lock held.
+ */
+static inline void compat_zap_vma(struct vm_area_struct *vma,
+				  unsigned long addr, unsigned long size)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+	zap_special_vma_range(vma, addr, size);
+#else
+	zap_vma_ptes(vma, addr, size);
+#endif
+}
+
+/**
+ * compat_pmdp_get() - read a PMD entry once
+ * @pmdp: the entry
+ *
+ * Return: the entry.
+ */
+static inline pmd_t compat_pmdp_get(pmd_t *pmdp)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return pmdp_get(pmdp);
+#else
+	return READ_ONCE(*pmdp);
+#endif
+}
+
+/**
+ * compat_flags_known() - do the helpers of PTEs read larger entries too?
+ *
+ * So where the bits that PAGERUN_TEST_ENTRY_* tell are in the same place in both.
+ *
+ * Return: whether they do.
+ */
+static inline bool compat_flags_known(void)
+{
+	return IS_ENABLED(CONFIG_X86) || IS_ENABLED(CONFIG_ARM64);
+}
+
+/**
+ * compat_cache_index() - the index into the PAT of an entry
+ * @value: the entry, present
+ * @large: it is a leaf of a level above that of PTEs
+ *
+ * Return: the index, 0 on other architectures than x86.
+ */
+static inline unsigned int compat_cache_index(u64 value, bool large)
+{
+#ifdef CONFIG_X86
+	return (value & _PAGE_PWT ? 1 : 0) | (value & _PAGE_PCD ? 2 : 0) |
+		(value & (large ? _PAGE_PAT_LARGE : _PAGE_PAT) ? 4 : 0);
+#else
+	return 0;
+#endif
 }
 
 #endif /* PAGERUN_TEST_COMPAT_H */

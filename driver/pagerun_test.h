@@ -3,10 +3,11 @@
  * The interface of /dev/pagerun, the character device of pagerun_test.ko.
  *
  * The driver calls the kernel functions that no system call reaches as they
- * are: get_user_pages_fast(), get_user_pages_fast_only(),
- * pin_user_pages_fast() and unpin_user_pages(), on the memory of the process
- * that calls it. Opening the device needs CAP_SYS_ADMIN (EPERM; its file mode
- * is 0600, so most others see EACCES first).
+ * are, on the memory of the process that calls it: get_user_pages_fast(),
+ * get_user_pages_fast_only(), pin_user_pages_fast() and unpin_user_pages(), and
+ * remap_pfn_range(), zap_vma_ptes() and unmap_mapping_range(). Opening the
+ * device needs CAP_SYS_ADMIN (EPERM; its file mode is 0600, so most others see
+ * EACCES first).
  *
  * One open file is one set of held pages and may be used by one thread at a
  * time; others wait (and a signal ends the wait with EINTR). Threads that are
@@ -367,8 +368,11 @@ struct pagerun_test_entry {
  * @phys:	out: its physical address, a multiple of @size
  *
  * It is zeroed, and lives as long as the open file; a mapping holds that.
- * ENOMEM where there is no such block, ENOSPC after 16.
+ * ENOMEM where there is no such block, ENOSPC after 16. A UIO device over it must not be
+ * mapped any more when the file is closed.
  */
+#define PAGERUN_TEST_MAX_MEMORY	(4U << 20)
+
 struct pagerun_test_memory {
 	__u64 size;
 	__u64 phys;
@@ -409,7 +413,8 @@ struct pagerun_test_uio {
 #define PAGERUN_TEST_UIO	_IOWR(PAGERUN_TEST_MAGIC, 11, struct pagerun_test_uio)
 
 /*
- * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise), at most
+ * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise; but see above for
+ * PAGERUN_TEST_PHYS_OFFSET), at most
  * PAGERUN_TEST_MAX_PAGES (E2BIG): zeroed order-0 pages from alloc_page(), each
  * put in place by vm_insert_page(), so that their ->mapping is NULL. They live
  * until the last mapping and the last reference are gone. The mapping cannot

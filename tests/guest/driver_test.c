@@ -341,7 +341,7 @@ static enum result test_info(void)
 	CHECK_EQ(info.version, PAGERUN_TEST_VERSION);
 	CHECK_EQ(1ULL << info.page_shift, page_size);
 	CHECK_EQ(info.held, 0);
-	CHECK_EQ(info.reserved, 0);
+	CHECK_EQ(info.mkwrites, 0);
 	return PASS;
 }
 

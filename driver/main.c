@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/pagerun: get_user_pages_fast() and its kin, called as they are on the
- * memory of the calling process. pagerun_test.h is the interface.
+ * memory of the calling process. pagerun_test.h is the interface. Mappings of
+ * physical memory are in phys.c, entry.c and uio.c.
  *
  * Pages are taken from current->mm, always by the process that the memory
  * belongs to, in its own ioctl; no mm is kept. Releasing pages needs none, so
@@ -28,6 +29,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "internal.h"
 #include "pagerun_test.h"
 
 /* In loops outside of measurements: how many pages go by between two rests. */
@@ -50,6 +52,8 @@
  * @nr:		entries in the set, released ones included
  * @held:	entries not released yet; @nr is 0 when this is
  * @space:	length of both arrays
+ * @memory:	blocks of system memory to be mapped
+ * @uio:	its UIO device, or NULL
  *
  * Entries of both kinds stand in one array that unpin_user_pages() can be given
  * parts of, so that releasing at the end needs no memory and cannot fail.
@@ -61,6 +65,8 @@ struct test_file {
 	u32 nr;
 	u32 held;
 	u32 space;
+	struct test_memory memory;
+	struct test_uio *uio;
 };
 
 /**
@@ -852,6 +858,7 @@ static long test_info(struct test_file *tf, void __user *uarg)
 		.version = PAGERUN_TEST_VERSION,
 		.page_shift = PAGE_SHIFT,
 		.held = tf->held,
+		.mkwrites = test_mkwrites(),
 	};
 
 	return copy_to_user(uarg, &info, sizeof(info)) ? -EFAULT : 0;
@@ -860,6 +867,32 @@ static long test_info(struct test_file *tf, void __user *uarg)
 /* ------------------------------------------------------------------------- */
 /* The device                                                                */
 
+static struct miscdevice pagerun_test_device;
+
+/* Of the open file, and so one at a time. */
+static long file_ioctl(struct test_file *tf, unsigned int cmd, void __user *uarg)
+{
+	switch (cmd) {
+	case PAGERUN_TEST_INFO:
+		return test_info(tf, uarg);
+	case PAGERUN_TEST_TIME:
+		return test_time(uarg);
+	case PAGERUN_TEST_COUNT:
+		return test_count(uarg);
+	case PAGERUN_TEST_HOLD:
+		return test_hold(tf, uarg);
+	case PAGERUN_TEST_REPORT:
+		return test_report(tf, uarg);
+	case PAGERUN_TEST_RELEASE_HELD:
+		return test_release(tf, uarg);
+	case PAGERUN_TEST_MEMORY:
+		return test_memory(&tf->memory, uarg);
+	case PAGERUN_TEST_UIO:
+		return test_uio(&tf->uio, pagerun_test_device.this_device, uarg);
+	}
+	return -ENOTTY;
+}
+
 static long pagerun_test_ioctl(struct file *file, unsigned int cmd,
 			       unsigned long arg)
 {
@@ -867,30 +900,21 @@ static long pagerun_test_ioctl(struct file *file, unsigned int cmd,
 	void __user *uarg = (void __user *)arg;
 	long ret;
 
+	/* Of the address space: many at a time. */
+	switch (cmd) {
+	case PAGERUN_TEST_REMAP:
+		return test_remap(file, uarg);
+	case PAGERUN_TEST_ZAP:
+		return test_zap(file, uarg);
+	case PAGERUN_TEST_UNMAP:
+		return test_unmap(file, uarg);
+	case PAGERUN_TEST_ENTRY:
+		return test_entry(uarg);
+	}
+
 	if (mutex_lock_interruptible(&tf->lock))
 		return -EINTR;
-	switch (cmd) {
-	case PAGERUN_TEST_INFO:
-		ret = test_info(tf, uarg);
-		break;
-	case PAGERUN_TEST_TIME:
-		ret = test_time(uarg);
-		break;
-	case PAGERUN_TEST_COUNT:
-		ret = test_count(uarg);
-		break;
-	case PAGERUN_TEST_HOLD:
-		ret = test_hold(tf, uarg);
-		break;
-	case PAGERUN_TEST_REPORT:
-		ret = test_report(tf, uarg);
-		break;
-	case PAGERUN_TEST_RELEASE_HELD:
-		ret = test_release(tf, uarg);
-		break;
-	default:
-		ret = -ENOTTY;
-	}
+	ret = file_ioctl(tf, cmd, uarg);
 	mutex_unlock(&tf->lock);
 	return ret;
 }
@@ -911,6 +935,8 @@ static int pagerun_test_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long addr;
 	u32 n = 0;
 
+	if (vma->vm_pgoff >= PAGERUN_TEST_PHYS_OFFSET >> PAGE_SHIFT)
+		return test_phys_mmap(vma);
 	/* Not VM_SHARED: that is off for a file opened for reading alone. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
@@ -961,6 +987,8 @@ static int pagerun_test_release(struct inode *inode, struct file *file)
 {
 	struct test_file *tf = file->private_data;
 
+	test_uio_free(tf->uio);
+	test_memory_free(&tf->memory);
 	drop_entries(tf, 0);
 	kvfree(tf->state);
 	kvfree(tf->pages);
@@ -987,4 +1015,4 @@ static struct miscdevice pagerun_test_device = {
 module_misc_device(pagerun_test_device);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Calls GUP-fast and its releases on the caller's memory");
+MODULE_DESCRIPTION("Calls kernel functions on the caller's memory that no system call reaches");

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page-table entries as they are.
+ *
+ * Tables above that of a PTE are freed under the mmap lock for writing alone. The last
+ * one can go while it is held for reading, when a file's pages are made one large
+ * page; it is freed after a grace period of RCU then. So each entry is read once, in
+ * an RCU read-side section, with the mmap lock.
+ */
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "internal.h"
+#include "pagerun_test.h"
+
+/**
+ * struct found - the entry of an address
+ * @level: enum pagerun_test_level
+ * @size: bytes that an entry of that level is for; for NO_TABLE, that have no table
+ * @value: of the entry
+ * @pfn: what @addr is mapped to, if it is present
+ * @present: to software, so PROT_NONE is
+ * @as_pte: the entry, for the helpers of PTEs; only what compat_flags_known() says
+ */
+struct found {
+	unsigned int level;
+	unsigned long size;
+	u64 value;
+	unsigned long pfn;
+	bool present;
+	pte_t as_pte;
+};
+
+static unsigned long pages_in(unsigned long addr, unsigned long size)
+{
+	return (addr & (size - 1)) >> PAGE_SHIFT;
+}
+
+static void found_pte(pmd_t *pmd, unsigned long addr, struct found *found)
+{
+	pte_t pte = ptep_get(pte_offset_kernel(pmd, addr));
+
+	found->level = PAGERUN_TEST_PTE;
+	found->size = PAGE_SIZE;
+	found->value = pte_val(pte);
+	found->as_pte = pte;
+	found->present = pte_present(pte);
+	if (found->present)
+		found->pfn = pte_pfn(pte);
+}
+
+static void found_pmd(pud_t *pud, unsigned long addr, struct found *found)
+{
+	pmd_t *pmdp = pmd_offset(pud, addr), pmd = compat_pmdp_get(pmdp);
+
+	found->size = PMD_SIZE;
+	if (pmd_none(pmd))
+		return;
+	if (pmd_present(pmd) && !pmd_leaf(pmd)) {
+		/* The copy: the table that was there is there until the section ends. */
+		found_pte(&pmd, addr, found);
+		return;
+	}
+	found->level = PAGERUN_TEST_PMD;
+	found->value = pmd_val(pmd);
+	found->as_pte = __pte(pmd_val(pmd));
+	found->present = pmd_present(pmd);
+	if (found->present)
+		found->pfn = pmd_pfn(pmd) + pages_in(addr, PMD_SIZE);
+}
+
+static void found_pud(p4d_t *p4d, unsigned long addr, struct found *found)
+{
+	pud_t *pudp = pud_offset(p4d, addr), pud = READ_ONCE(*pudp);
+
+	found->size = PUD_SIZE;
+	if (pud_none(pud))
+		return;
+	if (!pud_leaf(pud)) {
+		found_pmd(pudp, addr, found);
+		return;
+	}
+	found->level = PAGERUN_TEST_PUD;
+	found->value = pud_val(pud);
+	found->as_pte = __pte(pud_val(pud));
+	found->present = pud_present(pud);
+	if (found->present)
+		found->pfn = pud_pfn(pud) + pages_in(addr, PUD_SIZE);
+}
+
+/* Context: mmap lock held. */
+static void find(struct mm_struct *mm, unsigned long addr, struct found *found)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+
+	*found = (struct found){ .level = PAGERUN_TEST_NO_TABLE, .size = PGDIR_SIZE };
+	rcu_read_lock();
+	if (!pgd_none(*pgd)) {
+		p4d = p4d_offset(pgd, addr);
+		found->size = P4D_SIZE;
+		if (!p4d_none(*p4d))
+			found_pud(p4d, addr, found);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * test_entry_next() - look at an address, and say where the next entry is
+ * @mm: whose
+ * @addr: the address
+ * @present: whether anything is mapped there
+ *
+ * Context: mmap lock held.
+ * Return: the first address behind what the entry, or the lack of a table, is for.
+ */
+unsigned long test_entry_next(struct mm_struct *mm, unsigned long addr,
+			      bool *present)
+{
+	struct found found;
+
+	find(mm, addr, &found);
+	*present = found.present;
+	return (addr & ~(found.size - 1)) + found.size;
+}
+
+static u32 flags_of(pte_t pte)
+{
+	u32 flags = PAGERUN_TEST_ENTRY_PRESENT;
+
+	if (!compat_flags_known())
+		return flags;
+	if (pte_write(pte))
+		flags |= PAGERUN_TEST_ENTRY_WRITE;
+	if (pte_dirty(pte))
+		flags |= PAGERUN_TEST_ENTRY_DIRTY;
+	if (pte_young(pte))
+		flags |= PAGERUN_TEST_ENTRY_YOUNG;
+	if (pte_soft_dirty(pte))
+		flags |= PAGERUN_TEST_ENTRY_SOFT_DIRTY;
+	if (pte_special(pte))
+		flags |= PAGERUN_TEST_ENTRY_SPECIAL;
+	return flags;
+}
+
+/**
+ * test_entry() - PAGERUN_TEST_ENTRY
+ * @uarg: struct pagerun_test_entry of the caller
+ *
+ * Return: 0 or a negative errno, see pagerun_test.h.
+ */
+long test_entry(void __user *uarg)
+{
+	struct pagerun_test_entry entry;
+	struct found found;
+
+	if (copy_from_user(&entry, uarg, sizeof(entry)))
+		return -EFAULT;
+	if (entry.reserved)
+		return -EINVAL;
+	if (entry.addr >= TASK_SIZE_MAX)
+		return -EFAULT;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	find(current->mm, entry.addr, &found);
+	mmap_read_unlock(current->mm);
+
+	entry.value = found.value;
+	entry.pfn = found.pfn;
+	entry.level = found.level;
+	entry.flags = found.present ? flags_of(found.as_pte) : 0;
+	entry.cache = found.present ?
+		compat_cache_index(found.value, found.level > PAGERUN_TEST_PTE) : 0;
+	return copy_to_user(uarg, &entry, sizeof(entry)) ? -EFAULT : 0;
+}
