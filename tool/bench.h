@@ -26,6 +26,7 @@
  *	no word about threads in the names of cases
  * @clock: as asked, then as chosen
  * @globs: patterns for the names of cases; @nr_globs 0: all cases
+ * @device: the file that map maps; NULL: it finds one
  */
 struct bench_options {
 	uint64_t size;
@@ -36,6 +37,7 @@ struct bench_options {
 	enum clock_kind clock;
 	const char *globs[BENCH_MAX_LIST];
 	unsigned int nr_globs;
+	const char *device;
 };
 
 /* Whether a case, named without geometry and threads, is asked for. */
@@ -89,5 +91,6 @@ extern const struct bench bench_pin;
 extern const struct bench bench_unpin;
 extern const struct bench bench_nullmap;
 extern const struct bench bench_move;
+extern const struct bench bench_map;
 
 #endif /* BENCH_H */

@@ -10,6 +10,7 @@ const struct bench *const benches[] = {
 	&bench_unpin,
 	&bench_nullmap,
 	&bench_move,
+	&bench_map,
 };
 
 const size_t nr_benches = ARRAY_SIZE(benches);

@@ -22,7 +22,7 @@
 
 enum {
 	OPT_JSON = 256, OPT_THREADS, OPT_REPEAT, OPT_SIZE, OPT_PAGES, OPT_CLOCK,
-	OPT_CASE, OPT_LIST,
+	OPT_CASE, OPT_LIST, OPT_DEVICE,
 };
 
 /* The command line. */
@@ -51,6 +51,8 @@ static const struct argp_option bench_argp_options[] = {
 	  "Measure with so many threads side by side, e.g. 1,8 (each 1 to 256; default: the calling thread alone, for nullmap 1,8,32,128)", 0 },
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
 	  "insn: guest instructions, in QEMU with -icount alone; wall: nanoseconds; auto: insn where it can be proven, else wall (default)", 0 },
+	{ "device", OPT_DEVICE, "FILE", 0,
+	  "What map maps, from its start: a resource file of a PCI device, /dev/uioN, or the like (default: BAR 2 of the first ivshmem device)", 0 },
 	{ 0 },
 };
 
@@ -167,6 +169,8 @@ static void check_together(struct argp_state *state,
 	if (args->opt.pages_per_call > pages)
 		usage_error(state, "--pages-per-call: '%u' is not a number from 1 to %u, the pages of --size",
 			    args->opt.pages_per_call, (unsigned int)pages);
+	if (args->opt.device && args->bench != &bench_map)
+		usage_error(state, "--device is for map alone: say bench map");
 	if (args->opt.nr_threads && args->opt.clock == CLOCK_INSN)
 		usage_error(state, "--clock insn and --threads exclude each other: the clock that counts instructions has one CPU");
 	for (i = 0; i < nr_benches; i++)
@@ -217,6 +221,11 @@ static error_t parse_bench(int key, char *arg, struct argp_state *state)
 				    BENCH_MAX_LIST);
 		opt->globs[opt->nr_globs++] = arg;
 		return 0;
+	case OPT_DEVICE:
+		if (!*arg)
+			usage_error(state, "--device: the name of the file is empty");
+		opt->device = arg;
+		return 0;
 	case OPT_LIST:
 		args->list = true;
 		return 0;
@@ -257,7 +266,7 @@ static char *add_benches(int key, const char *text, void *input)
 
 static const char bench_doc[] =
 	"Measure what the running kernel does.\v"
-	"Needs root and, but for move, the test driver (/dev/pagerun). Without options a case "
+	"Needs root and, but for move and map, the test driver (/dev/pagerun). Without options a case "
 	"takes 64 MiB in one call of 16384 pages; a row is a cost per page. "
 	"/ro: without FOLL_WRITE; /longterm: with FOLL_WRITE and FOLL_LONGTERM. "
 	"Another --size or --pages-per-call shows in the names of the cases, as "
@@ -277,13 +286,21 @@ static const char bench_doc[] =
 	"move-spin and move-threads, where the clock is wall, have a second thread spin, "
 	"or threads move parts of one mapping. Its cases are of one size and say how many "
 	"threads they have.\n\n"
+	"map maps a BAR of a PCI device, or the file of --device: mmap is mmap() and "
+	"munmap(), fork is fork(), exit and wait() less the same without the mapping, "
+	"page-tables-kib what VmPTE grows by. latency reads 8 bytes at random places, one "
+	"after the other, memcpy copies the BAR; both need the wall clock, under an emulator "
+	"they say nothing of hardware, and they read the device: leave them out by --case "
+	"where a read does more than read. Large entries can be expected where the physical "
+	"address is a multiple of 2 MiB.\n\n"
 	"Examples:\n"
 	"  pagerun bench pin\n"
 	"  pagerun bench pin --json base.json\n"
 	"  pagerun bench pin --case 'pin/*' --threads 1,8 --repeat 9\n"
 	"  pagerun bench unpin --size 1G --json -\n"
 	"  pagerun bench nullmap --threads 1,16\n"
-	"  pagerun bench move --case 'move/*'\n\n"
+	"  pagerun bench move --case 'move/*'\n"
+	"  pagerun bench map --device /sys/bus/pci/devices/0000:01:00.0/resource2 --case 'mmap/*'\n\n"
 	PR_EXIT_CODES_DOC;
 
 static const struct argp bench_argp = {
@@ -341,7 +358,7 @@ static int check_driver(const struct bench_args *args)
 
 	if (geteuid()) {
 		warnx("bench needs root, for %s and /proc/kpageflags: run as root",
-		      needed ? DRIVER_PATH : "userfaultfd");
+		      needed ? DRIVER_PATH : "userfaultfd, devices");
 		return PR_SKIP;
 	}
 	if (!needed)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kernel_log.h"
+#include "map_file.h"
 #include "pagerun.h"
 #include "ports.h"
 #include "why.h"
@@ -230,7 +231,8 @@ static int live(char **argv, json_t **end, struct why *why)
 	log = kernel_log_open();
 	if (log < 0)
 		return why_set(why, "cannot open /dev/kmsg: %s", strerror(errno));
-	if (load_module(why) || run_program(argv, &status, why))
+	if (load_module(why) || map_file_enable(why) ||
+	    run_program(argv, &status, why))
 		return -1;
 	*end = ending(status, log);
 	return *end ? 0 : why_set(why, "out of memory");

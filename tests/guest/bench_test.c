@@ -27,13 +27,15 @@
 #define ENABLED	"/sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled"
 #define NULLMAP	"/sys/kernel/mm/pagerun/nullmap"
 #define MOVE	"/sys/kernel/mm/pagerun/move"
+#define MAP	"/sys/kernel/mm/pagerun/map"
 #define INSTANCES	"/sys/kernel/tracing/instances/*"
 
 /*
- * Rows of "bench all": pin, unpin, what nullmap counts, and move; and those by time
- * alone, of threads.
+ * Rows of "bench all": pin, unpin, what nullmap counts, move, and map; and those by
+ * time alone, of threads and of reads.
  */
-#define CASES			44
+#define CASES			49
+#define MAP_TIME_CASES		4
 #define NULLMAP_THREAD_CASES	8
 #define MOVE_CASES		12
 #define MOVE_THREAD_CASES	4
@@ -156,8 +158,8 @@ static void test_all_cases(void)
 	char *argv[] = { "pagerun", "bench", "all", "--size", "4M", "--repeat",
 			 "1", "--json", JSON, NULL };
 	char *show[] = { "pagerun", "show", JSON, NULL };
-	size_t cases = CASES + (counts_insns() ? 0 : NULLMAP_THREAD_CASES) +
-		       move_thread_cases();
+	size_t cases = CASES + move_thread_cases() +
+		       (counts_insns() ? 0 : NULLMAP_THREAD_CASES + MAP_TIME_CASES);
 	bool one_cpu = sysconf(_SC_NPROCESSORS_ONLN) < 2;
 	char output[16384];
 
@@ -343,6 +345,39 @@ static unsigned int move_results(void)
 	return access(MOVE, F_OK) ? 4 : 7;
 }
 
+/* The page tables of 1 GiB of the guest's BAR: by large entries, or by PTEs. */
+static void test_map_tables(bool large)
+{
+	char *argv[] = { "pagerun", "bench", "map", "--case", "page-tables-kib/*",
+			 "--json", JSON, NULL };
+	char *value;
+	double kib;
+
+	if (!access(MAP, F_OK))
+		write_switch(MAP, large ? "1" : "0");
+	if (finish(start(argv)) || !read_text(JSON, json, sizeof(json)))
+		json[0] = '\0';
+	value = strstr(json, "\"value\":");
+	kib = value ? strtod(value + strlen("\"value\":"), NULL) : -1;
+	if (!ktap_ok(large ? kib >= 0 && kib <= 16 : kib >= 2048,
+		     "map %s: page tables of 1 GiB", large ? "on" : "off"))
+		ktap_diag("%g KiB", kib);
+}
+
+static void test_map(void)
+{
+	char *argv[] = { "pagerun", "bench", "map", "--device", "/nowhere", NULL };
+	char output[1024] = "";
+
+	ktap_ok(finish(start(argv)) == 4 && read_text(OUTPUT, output, sizeof(output)) &&
+		strstr(output, "cannot open /nowhere"), "map: a device that is not there");
+	test_map_tables(false);
+	if (access(MAP, F_OK))
+		ktap_skip("map on: page tables of 1 GiB: this kernel has no large entries; boot a patched one");
+	else
+		test_map_tables(true);
+}
+
 static bool instance_there(void)
 {
 	glob_t dirs;
@@ -449,10 +484,11 @@ int main(int argc, char **argv)
 		test_moves();
 		return ktap_done();
 	}
-	ktap_plan((access(NULLMAP, F_OK) ? 12 : 15) + move_results());
+	ktap_plan((access(NULLMAP, F_OK) ? 15 : 18) + move_results());
 	test_all_cases();
 	test_nullmap();
 	test_moves();
+	test_map();
 	test_trace_signal(SIGTERM);
 	test_settings("inherit");
 	test_settings("always");

@@ -190,6 +190,13 @@ static const struct {
 	{ { "bench", "move", "--threads", "2" },
 	  "move knows no --threads: its cases say how many there are" },
 	{ { "bench", "move", "--case", "move-spin" }, "--case: 'move-spin' matches no case" },
+	{ { "bench", "map", "--size", "2M" },
+	  "map knows no --size or --pages-per-call" },
+	{ { "bench", "map", "--threads", "2" },
+	  "map knows no --threads: its cases say how many there are" },
+	{ { "bench", "map", "--device", "" }, "--device: the name of the file is empty" },
+	{ { "bench", "pin", "--device", "x" }, "--device is for map alone" },
+	{ { "bench", "--device", "x" }, "--device is for map alone" },
 	{ { "merge" }, "no file given" },
 	{ { "merge", "--json", "out.json" }, "no file given" },
 	{ { "merge", "a", "--json", "" }, "--json: the name of the file is empty" },
@@ -305,7 +312,10 @@ static void test_list(void)
 		"copy/512-per-call\nmremap/512-per-call\nflushes/512-per-call\n"
 		"splits/64k-folios\nmove-spin/512-per-call\nmove-threads-1/512-per-call\n"
 		"move-threads-2/512-per-call\nmove-threads-4/512-per-call\n";
-	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap) + sizeof(move)];
+	static const char map[] =
+		"mmap/4k\nmmap/64m\nmmap/1g\nfork/1g\npage-tables-kib/1g\n"
+		"latency/64m\nlatency/256m\nlatency/1g\nmemcpy/1g\n";
+	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap) + sizeof(move) + sizeof(map)];
 	char unpin[512] = "", name[64];
 	struct captured c;
 	size_t i, j;
@@ -318,7 +328,7 @@ static void test_list(void)
 				strcat(unpin, name);
 		}
 	}
-	snprintf(all, sizeof(all), "%s%s%s", pin, nullmap, move);
+	snprintf(all, sizeof(all), "%s%s%s%s", pin, nullmap, move, map);
 	run(&c, "bench", "pin", "--list");
 	want(c.code == 0 && !strcmp(c.out, pin), "%s", c.out);
 	capture_free(&c);
@@ -327,6 +337,9 @@ static void test_list(void)
 	capture_free(&c);
 	run(&c, "bench", "move", "--list");
 	want(c.code == 0 && !strcmp(c.out, move), "%s", c.out);
+	capture_free(&c);
+	run(&c, "bench", "map", "--list");
+	want(c.code == 0 && !strcmp(c.out, map), "%s", c.out);
 	capture_free(&c);
 	run(&c, "bench", "all", "--list");
 	want(c.code == 0 && !strcmp(c.out, all), "%s", c.out);
@@ -406,7 +419,7 @@ static void test_no_root(void)
 	/* Needs no driver, so it speaks of none. */
 	run_list(uid, &c, ARGS("bench", "move"));
 	want(c.code == 4 && !*c.out && capture_lines(c.err) == 1 &&
-	     strstr(c.err, "needs root, for userfaultfd and /proc/kpageflags: run as root"),
+	     strstr(c.err, "needs root, for userfaultfd, devices and /proc/kpageflags: run as root"),
 	     "%d: %s", c.code, c.err);
 	capture_free(&c);
 	run_list(uid, &c, ARGS("bench", "nullmap"));
