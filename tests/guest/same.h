@@ -199,6 +199,8 @@ void thp_none(void);
 
 /* The switches under test; what they held is put back in the end. */
 void switch_set(bool on);
+/* A child has set them: they may be any way. */
+void switch_forget(void);
 /* One of them, any way; callable from a second thread. */
 void switch_flip(struct rng *rng);
 

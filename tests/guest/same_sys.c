@@ -313,6 +313,11 @@ void switch_set(bool on)
 	switch_state = on;
 }
 
+void switch_forget(void)
+{
+	switch_state = -1;
+}
+
 void switch_flip(struct rng *rng)
 {
 	switch_state = -1;
