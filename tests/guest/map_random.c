@@ -255,6 +255,13 @@ static bool do_call(struct state *state, struct why *why)
 		result[half].ret = calls[i].fn(half, &r);
 		result[half].err = errno;
 	}
+	/*
+	 * A tracer may write what the processor can. After mprotect() that is a page that
+	 * was written to, or one of the same large entry.
+	 */
+	if (calls[i].fn == call_mem_write && result[OFF].err == EIO && !result[ON].err &&
+	    !store(window(OFF, r.first), bar_word(r.what)).sig)
+		result[OFF] = result[ON];
 	look_at(r.first);
 	look_at(r.first + r.nr - 1);
 	look_at(min_u32(r.to, WINDOW_PAGES - 1));

@@ -18,8 +18,9 @@
  *    or again under it.
  *  - Upgraded by a write fault, or marked young by a read fault, under the lock of
  *    the VMA or mmap_lock for reading: by pmd_same() under the page table lock.
- *  - Changed by mprotect(), moved, copied by fork: mmap_lock for writing and the page
- *    table lock.
+ *  - Changed by mprotect(), copied by fork: mmap_lock for writing and the page table
+ *    lock. Moved: i_mmap_rwsem for writing as well, see
+ *    pagerun_map_wants_rmap_locks().
  *  - Marked young and dirty by the processor at any time while it is present.
  *
  * The table that an entry is in is freed under mmap_lock for writing, after the VMA
@@ -123,6 +124,9 @@ int pagerun_map(struct vm_area_struct *vma, unsigned long addr,
 		made = 0;
 		left = IS_ALIGNED(addr, PMD_SIZE) ?
 			(pud_addr_end(addr, end) - addr) >> PMD_SHIFT : 0;
+		/* Where each PFN is looked at, not a table of them under one lock. */
+		if (!pagerun_prot_modify_allowed(prot))
+			left = min(left, 1UL);
 		if (left) {
 			made = make_entries(vma, pmd, addr, pfn, left, prot);
 			pagerun_account(PAGERUN_MAP, made, made * PTRS_PER_PTE, made < left);
@@ -166,7 +170,9 @@ static void make_writable(struct vm_fault *vmf)
  * That is the answer for a shared mapping whose file does not want to know; the PTEs
  * of such a mapping get it too, each by its own fault. Where the file has a
  * ->pfn_mkwrite it has to be asked about the page, so the entry is split: with
- * memory that the fault may wait for, if there is any.
+ * memory that the fault may wait for, if there is any. A ->huge_fault is asked by the
+ * caller. The first thing to be asked about a write fault, since the VMA may not be one
+ * of a file by its vm_ops.
  *
  * Context: mmap_lock or the VMA's lock for reading.
  * Return: true if the fault is dealt with; else the caller splits the entry.
@@ -175,11 +181,11 @@ bool pagerun_map_upgrade(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops = vmf->vma->vm_ops;
 
-	if (!pagerun_pmd_pfnmap(vmf->orig_pmd))
+	if (!pagerun_pmd_pfnmap(vmf->orig_pmd) || (ops && ops->huge_fault))
 		return false;
 
 	if (!(vmf->vma->vm_flags & VM_SHARED) || !(vmf->flags & FAULT_FLAG_WRITE) ||
-	    (ops && (ops->pfn_mkwrite || ops->huge_fault))) {
+	    (ops && ops->pfn_mkwrite)) {
 		/* If there is none, the caller's split finds some all the same. */
 		pagerun_map_split_early(vmf->vma, vmf->address);
 		return false;

@@ -32,8 +32,8 @@ int remap_pte_range(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
  * @end: its end, page aligned
  * @pfn: what @addr is to map
  *
- * Never in a copy-on-write mapping, whose pages are replaced one by one. Never in
- * one without a file: zap_huge_pmd() would take the entry for one with folios.
+ * Never in a copy-on-write mapping, whose pages are replaced one by one. Nor in one
+ * without a file or without vm_ops, which many paths take for one of anonymous folios.
  *
  * Context: mmap_lock for writing, or a VMA that nobody else can see.
  * Return: true if pagerun_map() is to be called. False while the switch is off.
@@ -48,7 +48,8 @@ static inline bool pagerun_map_wanted(struct vm_area_struct *vma,
 		return false;
 	return first >= addr && first < end && end - first >= PMD_SIZE &&
 		!(((addr >> PAGE_SHIFT) ^ pfn) & (PTRS_PER_PTE - 1)) &&
-		vma->vm_file && !is_cow_mapping(vma->vm_flags) &&
+		vma->vm_file && !vma_is_anonymous(vma) &&
+		!is_cow_mapping(vma->vm_flags) &&
 		has_transparent_hugepage() && !arch_needs_pgtable_deposit();
 }
 
@@ -124,6 +125,66 @@ static inline bool pagerun_map_copy_raced(pmd_t *src_pmd, pmd_t *pmd)
 }
 
 /**
+ * pagerun_map_owns() - is a large entry one without folios, whatever its VMA says?
+ * @pmd: the entry
+ *
+ * The VMA of an entry may have lost its file by now, where a ->mmap failed after it had
+ * mapped something, or its vm_ops.
+ *
+ * Return: true if it has no folio, no rmap, and no table in reserve.
+ */
+static inline bool pagerun_map_owns(pmd_t pmd)
+{
+	return pagerun_pmd_pfnmap(pmd) && !arch_needs_pgtable_deposit();
+}
+
+/**
+ * pagerun_map_wants_rmap_locks() - must mremap() keep rmap walks out?
+ * @pmd: the entry to be moved
+ *
+ * unmap_mapping_range() passes over an empty entry without its lock. While one is
+ * moved it is at neither of its places for a moment; i_mmap_rwsem, for writing, keeps
+ * who takes things out of a file from looking then. PTEs need no such thing: they are
+ * looked at under the lock of their table.
+ *
+ * Context: mmap_lock for writing.
+ * Return: true if so.
+ */
+static inline bool pagerun_map_wants_rmap_locks(pmd_t *pmd)
+{
+	return pagerun_pmd_pfnmap(pmdp_get_lockless(pmd));
+}
+
+/**
+ * pagerun_map_notifies() - must the file be asked before an entry is made writable?
+ * @vma: the VMA
+ * @pmd: the entry, not writable
+ *
+ * mprotect() makes writable at once what is dirty: then the file was asked before. A
+ * large entry is dirty by one of its pages, and the file may not know of the others.
+ *
+ * Return: true if a write to the entry has to fault.
+ */
+static inline bool pagerun_map_notifies(struct vm_area_struct *vma, pmd_t pmd)
+{
+	return pagerun_pmd_pfnmap(pmd) && vma->vm_ops && vma->vm_ops->pfn_mkwrite;
+}
+
+/**
+ * pagerun_map_is_table() - was an entry split since a fault found it?
+ * @pmd: the entry, not empty
+ *
+ * Where the owner zapped a part of it, vmf_insert_pfn_pmd() finds a table: the fault
+ * is to try again, by the PTE.
+ *
+ * Return: true for a table.
+ */
+static inline bool pagerun_map_is_table(pmd_t pmd)
+{
+	return pmd_present(pmd) && !pmd_leaf(pmd);
+}
+
+/**
  * pagerun_map_pgprot() - the attributes of a PMD leaf, for who uses PTEs
  * @pmd: a leaf
  *
@@ -177,6 +238,26 @@ static inline int pagerun_map_split_vma(struct vm_area_struct *vma,
 }
 
 static inline bool pagerun_map_copy_raced(pmd_t *src_pmd, pmd_t *pmd)
+{
+	return false;
+}
+
+static inline bool pagerun_map_owns(pmd_t pmd)
+{
+	return false;
+}
+
+static inline bool pagerun_map_wants_rmap_locks(pmd_t *pmd)
+{
+	return false;
+}
+
+static inline bool pagerun_map_notifies(struct vm_area_struct *vma, pmd_t pmd)
+{
+	return false;
+}
+
+static inline bool pagerun_map_is_table(pmd_t pmd)
 {
 	return false;
 }

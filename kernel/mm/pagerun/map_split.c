@@ -66,11 +66,14 @@ static pgtable_t alloc_table(struct mm_struct *mm)
 /*
  * Replaces an entry by a table that maps the same: PFNs, protection, memory type, and
  * the bits that the processor and the kernel set, which each PTE gets as the entry
- * had them. Page table lock held.
+ * had them. But for the dirty bit where the file is to be asked before a page is made
+ * writable: mprotect() would take it for a page about which it was asked. Page table
+ * lock held.
  */
 static void fill_table(struct vm_area_struct *vma, pmd_t *pmd,
 		       unsigned long haddr, pgtable_t table)
 {
+	const bool notifies = vma->vm_ops && vma->vm_ops->pfn_mkwrite;
 	struct mm_struct *mm = vma->vm_mm;
 	unsigned long addr = haddr, pfn;
 	pgprot_t prot;
@@ -88,8 +91,11 @@ static void fill_table(struct vm_area_struct *vma, pmd_t *pmd,
 	/* What the map takes and the unmap gives back, for sparse. */
 	__acquire(RCU);
 	VM_WARN_ON_ONCE(!pte);
-	for (i = 0; i < PTRS_PER_PTE; i++, addr += PAGE_SIZE)
-		set_pte_at(mm, addr, pte + i, pte_mkspecial(pfn_pte(pfn + i, prot)));
+	for (i = 0; i < PTRS_PER_PTE; i++, addr += PAGE_SIZE) {
+		pte_t entry = pte_mkspecial(pfn_pte(pfn + i, prot));
+
+		set_pte_at(mm, addr, pte + i, notifies ? pte_mkclean(entry) : entry);
+	}
 	pte_unmap(pte);
 	mm_inc_nr_ptes(mm);
 

@@ -319,6 +319,59 @@ static void map_zap_test(struct kunit *test)
 	}
 }
 
+/*
+ * A file that wants to know of writes: it is asked about each page, whatever was
+ * written elsewhere in the entry.
+ */
+static void map_notify_test(struct kunit *test)
+{
+	struct map_context *ctx = test->priv;
+	pmd_t *pmd, entry;
+
+	KUNIT_ASSERT_EQ(test, map(&ctx->on, true, 0, NR_PAGES, BASE_PFN, PAGE_SHARED), 0);
+	pmd = pmd_of(ctx->on.addr);
+	entry = pmd_mkdirty(pmdp_get(pmd));
+	set_pmd_at(current->mm, ctx->on.addr, pmd, entry);
+	KUNIT_EXPECT_FALSE(test, pagerun_map_notifies(ctx->on.vma, entry));
+	ctx->on.vma->vm_ops = &map_mkwrite_ops;
+	KUNIT_EXPECT_TRUE(test, pagerun_map_notifies(ctx->on.vma, entry));
+	KUNIT_EXPECT_TRUE(test, pagerun_map_split(ctx->on.vma, pmd, ctx->on.addr));
+	ctx->on.vma->vm_ops = &map_vm_ops;
+	KUNIT_EXPECT_FALSE(test, pte_dirty(entry_of(ctx->on.addr + PAGE_SIZE)));
+	KUNIT_EXPECT_TRUE(test, pte_write(entry_of(ctx->on.addr + PAGE_SIZE)));
+}
+
+/*
+ * A ->mmap that fails when something is mapped already: the VMA has no file when that
+ * is taken out again.
+ */
+static int failing_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int err = remap_pfn_range_notrack(vma, vma->vm_start, BASE_PFN, PMD_SIZE,
+					  PAGE_SHARED);
+
+	vma->vm_ops = &map_vm_ops;
+	return err ? err : -EXDEV;
+}
+
+static const struct file_operations failing_fops = { .mmap = failing_mmap };
+
+static void map_mmap_fails_test(struct kunit *test)
+{
+	unsigned long addr = ((struct map_context *)test->priv)->on.addr;
+	struct file *file;
+
+	file = anon_inode_getfile("pagerun_map", &failing_fops, NULL, O_RDWR);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	set_switch(true);
+	/* No VMA there: one of the twins goes. */
+	KUNIT_ASSERT_EQ(test, vm_munmap(addr, MAX_ENTRIES * PMD_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, vm_mmap(file, addr, 2 * PMD_SIZE, PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_FIXED, 0), (unsigned long)-EXDEV);
+	KUNIT_EXPECT_TRUE(test, !pmd_of(addr) || pmd_none(pmdp_get(pmd_of(addr))));
+	fput(file);
+}
+
 /* A stale table is filled, not replaced; an entry that stands is an error, not a BUG. */
 static void map_occupied_test(struct kunit *test)
 {
@@ -356,6 +409,9 @@ static void map_refused_test(struct kunit *test)
 	vma.vm_file = NULL;
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 	vma.vm_file = ctx->on.vma->vm_file;
+	vma.vm_ops = NULL;
+	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
+	vma.vm_ops = &map_vm_ops;
 	vm_flags_init(&vma, VM_READ | VM_MAYREAD | VM_MAYWRITE);
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 }
@@ -537,6 +593,8 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_split_test),
 	KUNIT_CASE(map_split_bits_test),
 	KUNIT_CASE(map_zap_test),
+	KUNIT_CASE(map_notify_test),
+	KUNIT_CASE(map_mmap_fails_test),
 	KUNIT_CASE(map_occupied_test),
 	KUNIT_CASE(map_refused_test),
 	KUNIT_CASE(map_upgrade_test),
