@@ -461,6 +461,12 @@ static const struct {
 	{ PAGERUN_TEST_HOLD, sizeof(struct pagerun_test_hold) },
 	{ PAGERUN_TEST_REPORT, sizeof(struct pagerun_test_report) },
 	{ PAGERUN_TEST_RELEASE_HELD, sizeof(struct pagerun_test_release) },
+	{ PAGERUN_TEST_REMAP, sizeof(struct pagerun_test_remap) },
+	{ PAGERUN_TEST_ZAP, sizeof(struct pagerun_test_range) },
+	{ PAGERUN_TEST_UNMAP, sizeof(struct pagerun_test_range) },
+	{ PAGERUN_TEST_ENTRY, sizeof(struct pagerun_test_entry) },
+	{ PAGERUN_TEST_MEMORY, sizeof(struct pagerun_test_memory) },
+	{ PAGERUN_TEST_UIO, sizeof(struct pagerun_test_uio) },
 };
 
 static enum result test_bad_pointers(void)
@@ -1676,6 +1682,212 @@ static enum result test_mmap_count(void)
 
 /* ------------------------------------------------------------------------- */
 
+/* ------------------------------------------------------------------------- */
+/* Mappings of physical memory                                               */
+
+#define BLOCK	(2U << 20)
+
+/* A block of memory, of the file @file. */
+static uint64_t get_block(int file, uint64_t size)
+{
+	struct pagerun_test_memory memory = { .size = size };
+
+	return ioctl(file, PAGERUN_TEST_MEMORY, &memory) ? 0 : memory.phys;
+}
+
+/* Nothing is mapped in it yet. */
+static char *map_phys(int file, size_t size, uint64_t bits)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		    (off_t)(PAGERUN_TEST_PHYS_OFFSET | bits));
+}
+
+/* Can the kernel read there? An access of our own would be a SIGBUS. */
+static bool readable(const char *addr)
+{
+	int ends[2];
+	bool fine;
+
+	if (pipe(ends))
+		return false;
+	fine = write(ends[1], addr, 8) == 8;
+	close(ends[0]);
+	close(ends[1]);
+	return fine;
+}
+
+static enum result test_memory(void)
+{
+	struct pagerun_test_memory memory = { .size = BLOCK };
+	int file = open_device(), i;
+
+	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, 0);
+	CHECK(memory.phys && !(memory.phys % BLOCK), "a block at %#llx",
+	      (unsigned long long)memory.phys);
+	memory.size = BLOCK + page_size;
+	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
+	memory.size = page_size / 2;
+	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
+	memory.size = PAGERUN_TEST_MAX_MEMORY * 2;
+	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
+	memory.size = page_size;
+	for (i = 1; i < 16; i++)
+		CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, 0);
+	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, ENOSPC);
+	close(file);
+	return PASS;
+}
+
+static enum result test_remap_errnos(void)
+{
+	int file = open_device(), other = open_device();
+	char *at = map_phys(file, BLOCK, 0);
+	struct pagerun_test_remap good = {
+		.addr = (uintptr_t)at, .size = page_size, .phys = get_block(file, BLOCK),
+	}, bad;
+	struct pagerun_test_range range = { (uintptr_t)at, page_size };
+
+	CHECK(at != MAP_FAILED && good.phys, "a mapping and a block");
+	CHECK(map_phys(file, BLOCK, PAGERUN_TEST_PHYS_OFFSET << 1) == MAP_FAILED &&
+	      errno == EINVAL, "an offset with bits that mean nothing");
+
+#define BAD(field, value, err) \
+	do { \
+		bad = good; \
+		bad.field = (value); \
+		CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &bad, err); \
+	} while (0)
+	BAD(addr, good.addr + 1, EINVAL);
+	BAD(addr, (uintptr_t)mem, EINVAL);
+	BAD(addr, 0, EINVAL);
+	BAD(size, 0, EINVAL);
+	BAD(size, page_size + 1, EINVAL);
+	BAD(size, BLOCK + page_size, EINVAL);
+	BAD(size, -page_size, EINVAL);
+	BAD(phys, good.phys + 1, EINVAL);
+	BAD(cache, 4, EINVAL);
+#undef BAD
+	/* Another open file's mapping */
+	bad = good;
+	CHECK_ERRNO(other, PAGERUN_TEST_REMAP, &bad, EINVAL);
+	CHECK_ERRNO(other, PAGERUN_TEST_ZAP, &range, EINVAL);
+
+	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, 0);
+	CHECK_EQ(good.ret, 0);
+	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, EBUSY);
+	/* All of it, with that page in the middle */
+	good.size = BLOCK;
+	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, EBUSY);
+
+	range.size = 0;
+	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, EINVAL);
+	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, EINVAL);
+	range = (struct pagerun_test_range){ (uintptr_t)at, BLOCK + page_size };
+	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, EINVAL);
+	range = (struct pagerun_test_range){ 0, page_size };
+	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, EINVAL);
+	munmap(at, BLOCK);
+	close(file);
+	close(other);
+	return PASS;
+}
+
+static enum result test_remap(void)
+{
+	int file = open_device();
+	char *at = map_phys(file, 2 * BLOCK, PAGERUN_TEST_PHYS_FAULT);
+	struct pagerun_test_remap remap = {
+		.addr = (uintptr_t)at, .size = BLOCK, .phys = get_block(file, BLOCK),
+	};
+	struct pagerun_test_range range = { (uintptr_t)at + page_size, page_size };
+
+	CHECK(at != MAP_FAILED && remap.phys, "a mapping and a block");
+	CHECK(!readable(at), "nothing is mapped yet");
+	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &remap, 0);
+	CHECK_EQ(remap.ret, 0);
+	/* The same memory once more */
+	remap.addr += BLOCK;
+	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &remap, 0);
+	strcpy(at + 5 * page_size, "written");
+	CHECK(!strcmp(at + BLOCK + 5 * page_size, "written"), "both are the same memory");
+
+	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, 0);
+	CHECK(!readable(at + page_size), "what was zapped is gone");
+	CHECK(readable(at) && readable(at + 2 * page_size) && readable(at + BLOCK + page_size),
+	      "what was not is there");
+	range.start = (PAGERUN_TEST_PHYS_OFFSET | PAGERUN_TEST_PHYS_FAULT) + BLOCK;
+	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, 0);
+	CHECK(!readable(at + BLOCK) && readable(at + BLOCK + page_size) && readable(at),
+	      "what was taken out of the file is gone, and nothing else");
+	munmap(at, 2 * BLOCK);
+	close(file);
+	return PASS;
+}
+
+static enum result test_entries(void)
+{
+	struct pagerun_test_entry entry = { .addr = (uintptr_t)mem };
+	char *p = map_pages(1);
+
+	memset(mem, 1, page_size);
+	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, 0);
+	CHECK(entry.level == PAGERUN_TEST_PTE && entry.pfn && entry.value &&
+	      (entry.flags & PAGERUN_TEST_ENTRY_PRESENT) &&
+	      !(entry.flags & PAGERUN_TEST_ENTRY_SPECIAL) && !entry.cache,
+	      "a page: level %u, flags %#x", entry.level, entry.flags);
+	entry.addr = (uintptr_t)p;
+	CHECK(!munmap(p, page_size), "munmap");
+	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, 0);
+	CHECK(!entry.flags && !entry.pfn, "a page that is gone: flags %#x", entry.flags);
+	entry.reserved = 1;
+	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, EINVAL);
+	entry = (struct pagerun_test_entry){ .addr = KERNEL_ADDR };
+	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, EFAULT);
+	return PASS;
+}
+
+static enum result test_uio(void)
+{
+	int file = open_device();
+	struct pagerun_test_uio uio = { .phys = get_block(file, BLOCK), .size = BLOCK }, bad;
+	char name[32], *all, *rest;
+	int dev;
+
+	bad = uio;
+	bad.size = page_size;
+	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad,
+		    access("/sys/class/uio", F_OK) ? EOPNOTSUPP : EINVAL);
+	if (access("/sys/class/uio", F_OK)) {
+		close(file);
+		snprintf(skip_reason, sizeof(skip_reason),
+			 "the kernel has no UIO; boot one with CONFIG_UIO");
+		return SKIP;
+	}
+	bad = uio;
+	bad.phys++;
+	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad, EINVAL);
+	bad = uio;
+	bad.reserved = 1;
+	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad, EINVAL);
+	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &uio, 0);
+	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &uio, EBUSY);
+
+	snprintf(name, sizeof(name), "/dev/uio%u", uio.minor);
+	dev = open(name, O_RDWR | O_CLOEXEC);
+	all = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
+	rest = mmap(NULL, BLOCK - page_size, PROT_READ | PROT_WRITE, MAP_SHARED, dev,
+		    (off_t)page_size);
+	CHECK(dev >= 0 && all != MAP_FAILED && rest != MAP_FAILED, "both maps of %s", name);
+	strcpy(all + 3 * page_size, "written");
+	CHECK(!strcmp(rest + 2 * page_size, "written"), "both are the same memory");
+	munmap(all, BLOCK);
+	munmap(rest, BLOCK - page_size);
+	close(dev);
+	close(file);
+	CHECK(access(name, F_OK), "%s is still there", name);
+	return PASS;
+}
+
 static const struct {
 	const char *name;
 	enum result (*run)(void);
@@ -1714,6 +1926,11 @@ static const struct {
 	{ "mmap: what is refused", test_mmap_errnos },
 	{ "mmap: a child shares the pages", test_mmap_fork },
 	{ "mmap: the fast path", test_mmap_count },
+	{ "memory: blocks", test_memory },
+	{ "remap: what is refused", test_remap_errnos },
+	{ "remap, zap and unmap", test_remap },
+	{ "entries", test_entries },
+	{ "a UIO device", test_uio },
 };
 
 int main(void)
