@@ -24,8 +24,8 @@
  *    or by the OOM reaper. What is held here keeps none of them from it: i_mmap_rwsem
  *    of a device's file is in the way of nobody who unmaps pages of other files, and
  *    the page table lock is not held yet.
- *  - It takes one table for a call that zaps, or two: at the start and at the end of
- *    what is zapped. So the emergency memory is not drawn upon at length.
+ *  - It takes one table for a mapping that is zapped in part, or two: at the start and
+ *    at the end of the part. So the emergency memory is not drawn upon at length.
  *
  * A reader at the same time sees the entry, then waits, then sees the PTE: while the
  * table is filled, the entry is present to software and not to the processor
@@ -52,6 +52,7 @@ static pgtable_t alloc_table(struct mm_struct *mm)
 {
 	pgtable_t table;
 
+	might_sleep();
 	for (;;) {
 		unsigned int flags = memalloc_noreclaim_save();
 
