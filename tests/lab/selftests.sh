@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: tests/lab/selftests.sh [BASE PATCHED]
 #
-# Other people's tests: the kernel's own mm selftests that pin or move pages give
+# Other people's tests: the kernel's own mm selftests that pin, move or split give
 # the same on the base and on the patched kernel, test by test: passed, failed,
 # skipped, and why. Tests that fail or skip on both are listed, not hidden. What
 # the patched kernel's statistics say afterwards shows that it took its own path.
@@ -56,6 +56,9 @@ programs=(
 	"gup_test|--each $work/matrix|gup_test"
 	"gup_test, folios of 64 KiB|--append thp_anon=64K:madvise --each $work/matrix-64k|gup_test"
 	"uffd-unit-tests|--show $stats|uffd-unit-tests|move 512"
+	'mremap_test||mremap_test'
+	'split_huge_page_test||split_huge_page_test'
+	'mincore_selftest||mincore_selftest'
 	"uffd-unit-tests, no huge pages|--show $stats --append transparent_hugepage=never|uffd-unit-tests|move 512"
 )
 
