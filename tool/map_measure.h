@@ -26,7 +26,10 @@ struct map_job {
 /* mmap() and munmap(), per page. */
 int map_measure_mmap(const struct map_job *job, double *sample, struct why *why);
 
-/* fork(), exit and wait() with the mapping less the same without it, per page. */
+/*
+ * fork(), exit and wait() with the mapping less the same without it, per page; 0 if that
+ * is less than by how much two of them differ.
+ */
 int map_measure_fork(const struct map_job *job, double *sample, struct why *why);
 
 /* VmPTE with the mapping less VmPTE without it, in KiB. */
