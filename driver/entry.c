@@ -2,14 +2,14 @@
 /*
  * Page-table entries as they are.
  *
- * Tables above that of a PTE are freed under the mmap lock for writing alone. The last
- * one can go while it is held for reading, when a file's pages are made one large
- * page; it is freed after a grace period of RCU then. So each entry is read once, in
- * an RCU read-side section, with the mmap lock.
+ * The mmap lock held for reading keeps no table: munmap() frees those of what it took out
+ * when it holds the lock for reading only, and the last level goes when a file's pages are
+ * made one large page. But GUP-fast walks with interrupts off and no lock, so whoever frees
+ * a table waits for who does that. Here it is done the same way; each entry is read once.
  */
+#include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
@@ -61,7 +61,7 @@ static void found_pmd(pud_t *pud, unsigned long addr, struct found *found)
 	if (pmd_none(pmd))
 		return;
 	if (pmd_present(pmd) && !pmd_leaf(pmd)) {
-		/* The copy: the table that was there is there until the section ends. */
+		/* The copy: the table that was there is there while interrupts are off. */
 		found_pte(&pmd, addr, found);
 		return;
 	}
@@ -96,17 +96,18 @@ static void found_pud(p4d_t *p4d, unsigned long addr, struct found *found)
 static void find(struct mm_struct *mm, unsigned long addr, struct found *found)
 {
 	pgd_t *pgd = pgd_offset(mm, addr);
+	unsigned long irqs;
 	p4d_t *p4d;
 
 	*found = (struct found){ .level = PAGERUN_TEST_NO_TABLE, .size = PGDIR_SIZE };
-	rcu_read_lock();
+	local_irq_save(irqs);
 	if (!pgd_none(*pgd)) {
 		p4d = p4d_offset(pgd, addr);
 		found->size = P4D_SIZE;
 		if (!p4d_none(*p4d))
 			found_pud(p4d, addr, found);
 	}
-	rcu_read_unlock();
+	local_irq_restore(irqs);
 }
 
 /**

@@ -23,8 +23,8 @@
  *    pagerun_map_wants_rmap_locks().
  *  - Marked young and dirty by the processor at any time while it is present.
  *
- * The table that an entry is in is freed under mmap_lock for writing, after the VMA
- * was taken out of its file's i_mmap; until then it stays for all of the above.
+ * The table that an entry is in is freed when the VMA was taken out of the tree and of
+ * its file's i_mmap, so that none of the above can come to it; until then it stays.
  */
 #include <linux/mm.h>
 #include <linux/pagewalk.h>
