@@ -9,6 +9,7 @@
  *	map_driver.c	those over mappings of the driver, which can take pages out
  *	map_race.c	readers against everything that splits
  *	map_fail.c	each allocation of a call failing in turn
+ *	map_notice.c	does the comparison notice what is wrong?
  *
  * and those of same.h that are marked there. A twin is two mappings of the same
  * pattern: one in the first half of the BAR, made with the switch on, and one in the
@@ -94,6 +95,9 @@ bool is_large(const void *addr);
 
 /* What /proc/self says of both windows: smaps, page map, and mincore(). */
 bool same_proc(struct why *why);
+bool same_smaps_text(struct why *why);
+bool same_pagemap(struct why *why);
+bool same_mincore(struct why *why);
 
 /* Maps both, fixed; returns whether both did what the base does. */
 bool map_twins(uint32_t page, uint32_t nr, int prot, int flags, int file,
@@ -126,9 +130,9 @@ void map_random(uint64_t seed);
 const char *map_possible(void);
 const char *map_has_uio(void);
 
-extern const struct named map_cases[], map_driver_cases[], map_race_cases[],
-			  map_fail_cases[];
-extern const unsigned int nr_map_cases, nr_map_driver_cases, nr_map_race_cases,
-			  nr_map_fail_cases;
+extern const struct named map_notice_cases[], map_cases[], map_driver_cases[],
+			  map_race_cases[], map_fail_cases[];
+extern const unsigned int nr_map_notice_cases, nr_map_cases, nr_map_driver_cases,
+			  nr_map_race_cases, nr_map_fail_cases;
 
 #endif /* MAP_H */

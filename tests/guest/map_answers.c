@@ -50,6 +50,7 @@ static const struct {
 	const struct named *cases;
 	const unsigned int *nr;
 } groups[] = {
+	{ map_notice_cases, &nr_map_notice_cases },
 	{ map_cases, &nr_map_cases },
 	{ map_driver_cases, &nr_map_driver_cases },
 	{ map_race_cases, &nr_map_race_cases },

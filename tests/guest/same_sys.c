@@ -420,15 +420,32 @@ void pins_read(struct pins *pins)
 	pins_stale = false;
 }
 
+/* A file of /proc/self, kept open: by a child anew, since it is of who opened it. */
+struct self_file {
+	int fd;
+	pid_t pid;		/* 0: not open yet */
+};
+
+static int self_fd(struct self_file *file, const char *path, int flags)
+{
+	if (file->pid != getpid()) {
+		if (file->pid)
+			close(file->fd);
+		file->fd = open(path, flags | O_CLOEXEC);
+		if (file->fd < 0)
+			die("cannot open %s", path);
+		file->pid = getpid();
+	}
+	return file->fd;
+}
+
 void pagemap_read(const void *addr, uint32_t nr, uint64_t *entries)
 {
-	static int fd = -1;
+	static struct self_file file;
 	size_t size = (size_t)nr * sizeof(*entries);
+	int fd = self_fd(&file, "/proc/self/pagemap", O_RDONLY);
 
-	if (fd < 0)
-		fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 ||
-	    pread(fd, entries, size, ((uintptr_t)addr >> PAGE_SHIFT) *
+	if (pread(fd, entries, size, ((uintptr_t)addr >> PAGE_SHIFT) *
 		  sizeof(*entries)) != (ssize_t)size)
 		die("cannot read /proc/self/pagemap");
 }
@@ -570,12 +587,11 @@ bool under_writeback(uint64_t pfn)
 
 void clear_refs(int what)
 {
-	static int fd = -1;
+	static struct self_file file;
 	char digit = '0' + what;
+	int fd = self_fd(&file, "/proc/self/clear_refs", O_WRONLY);
 
-	if (fd < 0)
-		fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || pwrite(fd, &digit, 1, 0) != 1)
+	if (pwrite(fd, &digit, 1, 0) != 1)
 		die("cannot write /proc/self/clear_refs");
 }
 
