@@ -82,6 +82,16 @@ static inline void compat_zap_vma(struct vm_area_struct *vma,
 }
 
 /**
+ * compat_tables_mapped() - can the kernel read all page tables where they are?
+ *
+ * Return: false where the last level may be in high memory.
+ */
+static inline bool compat_tables_mapped(void)
+{
+	return !IS_ENABLED(CONFIG_HIGHPTE);
+}
+
+/**
  * compat_pmdp_get() - read a PMD entry once
  * @pmdp: the entry
  *

@@ -9,6 +9,9 @@
 struct device;
 struct test_uio;
 
+/* In loops outside of measurements: how many pages go by between two rests. */
+#define TEST_REST_PAGES		1024
+
 /* Most blocks that PAGERUN_TEST_MEMORY gives a file. */
 #define TEST_MAX_BLOCKS		16
 
@@ -33,7 +36,7 @@ long test_memory(struct test_memory *memory, void __user *uarg);
 void test_memory_free(struct test_memory *memory);
 
 unsigned long test_entry_next(struct mm_struct *mm, unsigned long addr,
-			      bool *present);
+			      bool *none);
 long test_entry(void __user *uarg);
 
 long test_uio(struct test_uio **uio, struct device *parent, void __user *uarg);

@@ -32,9 +32,6 @@
 #include "internal.h"
 #include "pagerun_test.h"
 
-/* In loops outside of measurements: how many pages go by between two rests. */
-#define TEST_REST_PAGES		1024
-
 /* First allocation of a held set, in entries. */
 #define TEST_MIN_ENTRIES	64
 

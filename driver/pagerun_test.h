@@ -273,7 +273,10 @@ struct pagerun_test_release {
 #define PAGERUN_TEST_PHYS_FAULT		(1ULL << 43)
 /* A ->pfn_mkwrite that agrees and is counted, see PAGERUN_TEST_INFO. */
 #define PAGERUN_TEST_PHYS_MKWRITE	(1ULL << 42)
-/* A ->page_mkwrite: the kernel maps read-only what mprotect() makes writable. */
+/*
+ * A ->page_mkwrite: the kernel maps read-only, until the first write, what mprotect() makes
+ * writable, but for PTEs that were written to before. So it does for a ->pfn_mkwrite.
+ */
 #define PAGERUN_TEST_PHYS_NOTIFY	(1ULL << 41)
 
 /* How the processor caches a mapping; arch names it knows not are EOPNOTSUPP. */
@@ -296,8 +299,10 @@ enum pagerun_test_cache {
  * @cache:	in: enum pagerun_test_cache
  * @ret:	out: what remap_pfn_range() returned; the ioctl returns 0 in any case
  *
- * EBUSY where any page of the range is mapped already: remap_pfn_range() stops
- * the kernel there.
+ * EBUSY where any page of the range is mapped already, or swapped out:
+ * remap_pfn_range() stops the kernel there. A private mapping can be filled as a whole
+ * alone, which is for remap_pfn_range() to say. EINTR, for a fatal signal, leaves nothing
+ * mapped; EFAULT for the struct itself may come with all of it mapped.
  */
 struct pagerun_test_remap {
 	__u64 addr;
@@ -341,7 +346,7 @@ enum pagerun_test_level {
 /**
  * struct pagerun_test_entry - read the page-table entry of an address
  *			       (PAGERUN_TEST_ENTRY)
- * @addr:	in: an address of this process; need not be mapped
+ * @addr:	in: an address of this process (EFAULT); need not be mapped
  * @value:	out: the entry as the processor sees it, 0 for none
  * @pfn:	out: the page frame that @addr is mapped to, its place in a larger
  *		entry counted in; 0 where nothing is present
@@ -350,6 +355,8 @@ enum pagerun_test_level {
  * @cache:	out: on x86 the index into the PAT that the entry has, its bits taken
  *		from where they stand at that level; elsewhere 0
  * @reserved:	in: zero
+ *
+ * EOPNOTSUPP where page tables may be in high memory.
  */
 struct pagerun_test_entry {
 	__u64 addr;
@@ -361,18 +368,19 @@ struct pagerun_test_entry {
 	__u32 reserved;
 };
 
+#define PAGERUN_TEST_MAX_MEMORY	(4U << 20)
+
 /**
  * struct pagerun_test_memory - a block of system memory to be mapped
  *				(PAGERUN_TEST_MEMORY)
- * @size:	in: bytes, a power of two from the page size to 4 MiB (EINVAL)
+ * @size:	in: bytes, a power of two from the page size to PAGERUN_TEST_MAX_MEMORY
+ *		(EINVAL)
  * @phys:	out: its physical address, a multiple of @size
  *
- * It is zeroed, and lives as long as the open file; a mapping holds that.
- * ENOMEM where there is no such block, ENOSPC after 16. A UIO device over it must not be
- * mapped any more when the file is closed.
+ * It is zeroed, and lives as long as the open file; a mapping of that holds it.
+ * ENOMEM where there is no such block, ENOSPC after 16. A UIO device over it, or another
+ * file's mapping, must be gone when the file is closed.
  */
-#define PAGERUN_TEST_MAX_MEMORY	(4U << 20)
-
 struct pagerun_test_memory {
 	__u64 size;
 	__u64 phys;
@@ -413,12 +421,11 @@ struct pagerun_test_uio {
 #define PAGERUN_TEST_UIO	_IOWR(PAGERUN_TEST_MAGIC, 11, struct pagerun_test_uio)
 
 /*
- * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise; but see above for
- * PAGERUN_TEST_PHYS_OFFSET), at most
- * PAGERUN_TEST_MAX_PAGES (E2BIG): zeroed order-0 pages from alloc_page(), each
- * put in place by vm_insert_page(), so that their ->mapping is NULL. They live
- * until the last mapping and the last reference are gone. The mapping cannot
- * grow. A fatal signal ends a long one with EINTR.
+ * mmap() of the device, MAP_SHARED, offset 0 (EINVAL otherwise, but see above for
+ * PAGERUN_TEST_PHYS_OFFSET), at most PAGERUN_TEST_MAX_PAGES (E2BIG): zeroed
+ * order-0 pages from alloc_page(), each put in place by vm_insert_page(), so that
+ * their ->mapping is NULL. They live until the last mapping and the last reference
+ * are gone. The mapping cannot grow. A fatal signal ends a long one with EINTR.
  */
 
 #endif /* PAGERUN_TEST_H */

@@ -110,18 +110,35 @@ static bool bad_range(u64 start, u64 size)
 	return !size || ((start | size) & ~PAGE_MASK) || start + size < start;
 }
 
-/* Is any page of a range mapped? Steps over what no table is there for. */
-static bool any_mapped(struct mm_struct *mm, unsigned long start, unsigned long end)
+/**
+ * check_unmapped() - is there nothing at all in a range?
+ * @mm: whose
+ * @start: first address
+ * @end: the one behind the last
+ *
+ * Not even a page that is swapped out, as the copies of a private mapping may be. Steps
+ * over what no table is there for.
+ *
+ * Context: mmap lock held; may sleep.
+ * Return: 0, -EBUSY, or -EINTR for a fatal signal.
+ */
+static int check_unmapped(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
-	unsigned long addr;
-	bool present;
+	unsigned long addr = start, n = 0;
+	bool none;
 
-	for (addr = start; addr < end && addr >= start;) {
-		addr = test_entry_next(mm, addr, &present);
-		if (present)
-			return true;
+	/* The end of an entry may be the end of all addresses. */
+	while (addr < end && addr >= start) {
+		addr = test_entry_next(mm, addr, &none);
+		if (!none)
+			return -EBUSY;
+		if (++n % TEST_REST_PAGES == 0) {
+			if (fatal_signal_pending(current))
+				return -EINTR;
+			cond_resched();
+		}
 	}
-	return false;
+	return 0;
 }
 
 /* Return: 0, or -EOPNOTSUPP where the architecture has no such memory type. */
@@ -159,8 +176,9 @@ static long remap_locked(struct file *file, struct pagerun_test_remap *remap)
 	err = choose_cache(remap->cache, &prot);
 	if (err)
 		return err;
-	if (any_mapped(current->mm, remap->addr, remap->addr + remap->size))
-		return -EBUSY;
+	err = check_unmapped(current->mm, remap->addr, remap->addr + remap->size);
+	if (err)
+		return err;
 	remap->ret = remap_pfn_range(vma, remap->addr, PHYS_PFN(remap->phys),
 				     remap->size, prot);
 	return 0;
