@@ -31,11 +31,12 @@ static inline int compat_folio_pincount(struct folio *folio)
 }
 
 /**
- * compat_vm_flags_set() - add flags to a mapping that is being made
+ * compat_vm_flags_set() - add flags to a mapping
  * @vma: the mapping
- * @flags: VM_* bits to add
+ * @flags: VM_* bits to add; with 0, it takes the mapping's own lock, if there is such a
+ *	thing, and nothing else
  *
- * Context: ->mmap(), which has the mmap lock for writing.
+ * Context: mmap lock held for writing.
  */
 static inline void compat_vm_flags_set(struct vm_area_struct *vma,
 				       unsigned long flags)
@@ -79,6 +80,19 @@ static inline void compat_zap_vma(struct vm_area_struct *vma,
 #else
 	zap_vma_ptes(vma, addr, size);
 #endif
+}
+
+/**
+ * compat_private_phys() - are private mappings of physical memory possible?
+ *
+ * Where entries have no bit that says special, remap_pfn_range() needs the file offset of
+ * such a mapping for itself.
+ *
+ * Return: whether they are.
+ */
+static inline bool compat_private_phys(void)
+{
+	return IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL);
 }
 
 /**

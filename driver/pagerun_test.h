@@ -266,7 +266,8 @@ struct pagerun_test_release {
  * PAGERUN_TEST_PHYS_* of the offset choose what the mapping's file has to say;
  * others below PAGERUN_TEST_PHYS_OFFSET count the place in the file, for
  * PAGERUN_TEST_UNMAP. All can be read and written by ptrace() and
- * /proc/PID/mem (generic_access_phys()). There is no limit to its size.
+ * /proc/PID/mem (generic_access_phys()). There is no limit to its size. MAP_PRIVATE
+ * is EOPNOTSUPP where the architecture's entries have no bit that says special.
  */
 #define PAGERUN_TEST_PHYS_OFFSET	(1ULL << 44)
 /* A ->fault that answers SIGBUS; without it the kernel gives that answer. */

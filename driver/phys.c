@@ -7,11 +7,13 @@
  * rest is to be called from many threads at once.
  */
 #include <linux/atomic.h>
+#include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
@@ -62,12 +64,18 @@ static const struct vm_operations_struct phys_ops[8] = {
 	  .page_mkwrite = phys_page_mkwrite },
 };
 
+/* Not the kernel's own word for it, which has another name by 7.3. */
+static bool copies_on_write(const struct vm_area_struct *vma)
+{
+	return !(vma->vm_flags & VM_SHARED) && (vma->vm_flags & VM_MAYWRITE);
+}
+
 /**
  * test_phys_mmap() - make a mapping for physical memory, with nothing in it
  * @vma: where to; its offset is PAGERUN_TEST_PHYS_OFFSET or more
  *
  * Context: mmap lock held for writing.
- * Return: 0, or -EINVAL for an offset with bits above that.
+ * Return: 0, -EINVAL for an offset with bits above that, or -EOPNOTSUPP.
  */
 int test_phys_mmap(struct vm_area_struct *vma)
 {
@@ -75,6 +83,8 @@ int test_phys_mmap(struct vm_area_struct *vma)
 
 	if (offset >= PAGERUN_TEST_PHYS_OFFSET * 2)
 		return -EINVAL;
+	if (copies_on_write(vma) && !compat_private_phys())
+		return -EOPNOTSUPP;
 	compat_vm_flags_set(vma, VM_DONTEXPAND);
 	vma->vm_ops = &phys_ops[(offset & OFFSET_BITS) >> OPS_SHIFT];
 	return 0;
@@ -164,6 +174,42 @@ static int choose_cache(u32 cache, pgprot_t *prot)
 	return -EINVAL;
 }
 
+/**
+ * remap_private() - remap_pfn_range() for a private mapping
+ * @vma: the mapping
+ * @remap: what to map where
+ * @prot: how
+ *
+ * remap_pfn_range() expects to be called from ->mmap(), when no one knows of the mapping
+ * yet, and writes the page frame to vm_pgoff. By now that is the mapping's place in the
+ * tree of the file. So nobody may look at the tree until the place is put back, which
+ * takes nothing from where entries have a bit that says special; see
+ * compat_private_phys().
+ *
+ * Locks: the mapping's own, then that of the tree. File pages in reclaim need the latter;
+ * there are none of this file, but so that lockdep need not know, NOFS.
+ *
+ * Context: mmap lock held for writing.
+ * Return: what remap_pfn_range() returned.
+ */
+static int remap_private(struct vm_area_struct *vma, const struct pagerun_test_remap *remap,
+			 pgprot_t prot)
+{
+	struct address_space *mapping = vma->vm_file->f_mapping;
+	unsigned long pgoff = vma->vm_pgoff;
+	unsigned int nofs;
+	int ret;
+
+	compat_vm_flags_set(vma, 0);
+	nofs = memalloc_nofs_save();
+	i_mmap_lock_write(mapping);
+	ret = remap_pfn_range(vma, remap->addr, PHYS_PFN(remap->phys), remap->size, prot);
+	vma->vm_pgoff = pgoff;
+	i_mmap_unlock_write(mapping);
+	memalloc_nofs_restore(nofs);
+	return ret;
+}
+
 static long remap_locked(struct file *file, struct pagerun_test_remap *remap)
 {
 	struct vm_area_struct *vma = find_range(file, remap->addr, remap->size);
@@ -179,8 +225,11 @@ static long remap_locked(struct file *file, struct pagerun_test_remap *remap)
 	err = check_unmapped(current->mm, remap->addr, remap->addr + remap->size);
 	if (err)
 		return err;
-	remap->ret = remap_pfn_range(vma, remap->addr, PHYS_PFN(remap->phys),
-				     remap->size, prot);
+	if (copies_on_write(vma))
+		remap->ret = remap_private(vma, remap, prot);
+	else
+		remap->ret = remap_pfn_range(vma, remap->addr, PHYS_PFN(remap->phys),
+					     remap->size, prot);
 	return 0;
 }
 
