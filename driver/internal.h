@@ -29,6 +29,7 @@ struct test_memory {
 
 int test_phys_mmap(struct vm_area_struct *vma);
 unsigned int test_mkwrites(void);
+bool test_phys_fits(u64 phys, u64 size);
 long test_remap(struct file *file, void __user *uarg);
 long test_zap(struct file *file, void __user *uarg);
 long test_unmap(struct file *file, void __user *uarg);

@@ -295,8 +295,9 @@ enum pagerun_test_cache {
  *		this open file made at PAGERUN_TEST_PHYS_OFFSET (EINVAL)
  * @size:	in: bytes, a multiple of the page size (EINVAL)
  * @phys:	in: physical address, a multiple of the page size (EINVAL). Any
- *		address is taken: whoever may open the device could read and
- *		write all memory by it, as by /dev/mem
+ *		address that fits an entry is taken (EINVAL otherwise): whoever
+ *		may open the device could read and write all memory by it, as by
+ *		/dev/mem. More bits than the processor has make it fault
  * @cache:	in: enum pagerun_test_cache
  * @ret:	out: what remap_pfn_range() returned; the ioctl returns 0 in any case
  *
@@ -389,7 +390,8 @@ struct pagerun_test_memory {
 
 /**
  * struct pagerun_test_uio - make a UIO device (PAGERUN_TEST_UIO)
- * @phys:	in: physical address of map 0, a multiple of the page size (EINVAL)
+ * @phys:	in: physical address of map 0, a multiple of the page size (EINVAL),
+ *		and one that fits an entry (EINVAL)
  * @size:	in: bytes of map 0, a multiple of the page size (EINVAL), more than
  *		one page (EINVAL)
  * @minor:	out: its name is /dev/uio@minor

@@ -100,7 +100,7 @@ unsigned int test_mkwrites(void)
  * find_range() - the mapping that a range of addresses is in
  * @file: the open file that it must be of
  * @start: address
- * @size: in bytes
+ * @size: in bytes; both passed bad_range()
  *
  * Context: mmap lock held.
  * Return: the mapping, one of test_phys_mmap(), or NULL.
@@ -112,12 +112,29 @@ static struct vm_area_struct *find_range(struct file *file, u64 start, u64 size)
 	if (!vma || vma->vm_file != file || vma->vm_ops < phys_ops ||
 	    vma->vm_ops >= phys_ops + ARRAY_SIZE(phys_ops))
 		return NULL;
-	return start >= vma->vm_start && size <= vma->vm_end - start ? vma : NULL;
+	/* By the 64 bits of both: find_vma() may have had fewer. */
+	return start >= vma->vm_start && start + size <= vma->vm_end ? vma : NULL;
 }
 
 static bool bad_range(u64 start, u64 size)
 {
 	return !size || ((start | size) & ~PAGE_MASK) || start + size < start;
+}
+
+/**
+ * test_phys_fits() - is there such physical memory, as far as entries can say?
+ * @phys: address, of a page
+ * @size: in bytes, not 0
+ *
+ * Bits that an entry has no room for are dropped: it would map something else.
+ *
+ * Return: whether the entries of all its pages say what they should.
+ */
+bool test_phys_fits(u64 phys, u64 size)
+{
+	u64 last = phys + size - 1, pfn = last >> PAGE_SHIFT;
+
+	return last > phys && pte_pfn(pfn_pte(pfn, PAGE_KERNEL)) == pfn;
 }
 
 /**
@@ -248,6 +265,7 @@ long test_remap(struct file *file, void __user *uarg)
 	if (copy_from_user(&remap, uarg, sizeof(remap)))
 		return -EFAULT;
 	if (bad_range(remap.addr, remap.size) || (remap.phys & ~PAGE_MASK) ||
+	    !test_phys_fits(remap.phys, remap.size) ||
 	    remap.cache > PAGERUN_TEST_WRITE_THROUGH)
 		return -EINVAL;
 
@@ -330,7 +348,8 @@ long test_memory(struct test_memory *memory, void __user *uarg)
 		return -EINVAL;
 	if (memory->nr == TEST_MAX_BLOCKS)
 		return -ENOSPC;
-	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN, get_order(want.size));
+	page = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN,
+			   get_order(want.size));
 	if (!page)
 		return -ENOMEM;
 

@@ -31,7 +31,7 @@ long test_uio(struct test_uio **uio, struct device *parent, void __user *uarg)
 	if (copy_from_user(&want, uarg, sizeof(want)))
 		return -EFAULT;
 	if (want.reserved || ((want.phys | want.size) & ~PAGE_MASK) ||
-	    want.size <= PAGE_SIZE || want.phys + want.size < want.phys)
+	    want.size <= PAGE_SIZE || !test_phys_fits(want.phys, want.size))
 		return -EINVAL;
 	if (*uio)
 		return -EBUSY;
