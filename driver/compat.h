@@ -82,6 +82,13 @@ static inline void compat_zap_vma(struct vm_area_struct *vma,
 #endif
 }
 
+/* What vm_operations_struct.access is for physical memory. */
+#ifdef CONFIG_HAVE_IOREMAP_PROT
+#define COMPAT_ACCESS_PHYS	generic_access_phys
+#else
+#define COMPAT_ACCESS_PHYS	NULL
+#endif
+
 /**
  * compat_private_phys() - are private mappings of physical memory possible?
  *
@@ -93,6 +100,22 @@ static inline void compat_zap_vma(struct vm_area_struct *vma,
 static inline bool compat_private_phys(void)
 {
 	return IS_ENABLED(CONFIG_ARCH_HAS_PTE_SPECIAL);
+}
+
+/**
+ * compat_writethrough() - make a protection that of write-through
+ * @prot: the protection
+ *
+ * Return: whether the architecture has that.
+ */
+static inline bool compat_writethrough(pgprot_t *prot)
+{
+#ifdef pgprot_writethrough
+	*prot = pgprot_writethrough(*prot);
+	return true;
+#else
+	return false;
+#endif
 }
 
 /**

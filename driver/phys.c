@@ -44,11 +44,7 @@ static vm_fault_t phys_page_mkwrite(struct vm_fault *vmf)
 	return VM_FAULT_SIGBUS;
 }
 
-#ifdef CONFIG_HAVE_IOREMAP_PROT
-#define PHYS_ACCESS	.access = generic_access_phys
-#else
-#define PHYS_ACCESS	.access = NULL
-#endif
+#define PHYS_ACCESS	.access = COMPAT_ACCESS_PHYS
 
 /* By the bits of the offset: FAULT 4, MKWRITE 2, NOTIFY 1. */
 static const struct vm_operations_struct phys_ops[8] = {
@@ -181,12 +177,7 @@ static int choose_cache(u32 cache, pgprot_t *prot)
 		*prot = pgprot_writecombine(*prot);
 		return 0;
 	case PAGERUN_TEST_WRITE_THROUGH:
-#ifdef pgprot_writethrough
-		*prot = pgprot_writethrough(*prot);
-		return 0;
-#else
-		return -EOPNOTSUPP;
-#endif
+		return compat_writethrough(prot) ? 0 : -EOPNOTSUPP;
 	}
 	return -EINVAL;
 }
