@@ -29,10 +29,7 @@
 
 #include "../../driver/pagerun_test.h"
 #include "../ktap.h"
-
-#define DEVICE		"/dev/pagerun"
-#define MODULE		"pagerun_test"
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#include "check.h"
 
 /* Pages of test memory. */
 #define NR		64
@@ -41,78 +38,8 @@
 /* An address of the kernel's half on every 64-bit architecture. */
 #define KERNEL_ADDR	0xffff888000000000ULL
 
-enum result { PASS, FAIL, SKIP };
-
 static int fd;			/* the device */
 static char *mem;		/* NR pages of 4 KiB anonymous memory, written to */
-static size_t page_size;
-static char skip_reason[256];	/* set by a test that returns SKIP */
-
-/* Says what did not hold and, after it, what else there is to say. */
-static void __attribute__((format(printf, 3, 4)))
-failed_at(int line, const char *cond, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	ktap_diag("line %d: not so: %s%s", line, cond, text);
-}
-
-/* Fails the test that it stands in; what follows is for ktap_diag(). */
-#define CHECK(cond, ...)						\
-	do {								\
-		if (!(cond)) {						\
-			failed_at(__LINE__, #cond, " " __VA_ARGS__);	\
-			return FAIL;					\
-		}							\
-	} while (0)
-
-#define CHECK_EQ(got, want)						\
-	do {								\
-		long long got_ = (got), want_ = (want);			\
-									\
-		if (got_ != want_) {					\
-			failed_at(__LINE__, #got " == " #want,		\
-				  " but %lld", got_);			\
-			return FAIL;					\
-		}							\
-	} while (0)
-
-static int call_errno(int file, unsigned long cmd, void *arg)
-{
-	return ioctl(file, cmd, arg) ? errno : 0;
-}
-
-/* The errno of an ioctl, 0 for none. */
-#define CHECK_ERRNO(file, cmd, arg, want)				\
-	do {								\
-		int got_ = call_errno(file, cmd, arg);			\
-		int want_ = (want);					\
-									\
-		if (got_ != want_) {					\
-			failed_at(__LINE__, #cmd, " gives '%s', not '%s'", \
-				  strerror(got_), strerror(want_));	\
-			return FAIL;					\
-		}							\
-	} while (0)
-
-static void die(const char *what)
-{
-	fprintf(stderr, "driver_test: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int open_device(void)
-{
-	int file = open(DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (file < 0)
-		die("open " DEVICE);
-	return file;
-}
 
 static char *map_flags(size_t nr, int prot, int flags)
 {
@@ -341,26 +268,7 @@ static enum result test_info(void)
 	CHECK_EQ(info.version, PAGERUN_TEST_VERSION);
 	CHECK_EQ(1ULL << info.page_shift, page_size);
 	CHECK_EQ(info.held, 0);
-	CHECK_EQ(info.mkwrites, 0);
 	return PASS;
-}
-
-/* Runs @fn in a child; its result is the child's exit status. */
-static enum result in_child(enum result (*fn)(void))
-{
-	int status;
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid)
-		_exit(fn());
-	if (waitpid(pid, &status, 0) != pid)
-		die("waitpid");
-	CHECK(WIFEXITED(status), "the child ended with status 0x%x", status);
-	return WEXITSTATUS(status);
 }
 
 static int open_errno(void)
@@ -1682,212 +1590,6 @@ static enum result test_mmap_count(void)
 
 /* ------------------------------------------------------------------------- */
 
-/* ------------------------------------------------------------------------- */
-/* Mappings of physical memory                                               */
-
-#define BLOCK	(2U << 20)
-
-/* A block of memory, of the file @file. */
-static uint64_t get_block(int file, uint64_t size)
-{
-	struct pagerun_test_memory memory = { .size = size };
-
-	return ioctl(file, PAGERUN_TEST_MEMORY, &memory) ? 0 : memory.phys;
-}
-
-/* Nothing is mapped in it yet. */
-static char *map_phys(int file, size_t size, uint64_t bits)
-{
-	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-		    (off_t)(PAGERUN_TEST_PHYS_OFFSET | bits));
-}
-
-/* Can the kernel read there? An access of our own would be a SIGBUS. */
-static bool readable(const char *addr)
-{
-	int ends[2];
-	bool fine;
-
-	if (pipe(ends))
-		return false;
-	fine = write(ends[1], addr, 8) == 8;
-	close(ends[0]);
-	close(ends[1]);
-	return fine;
-}
-
-static enum result test_memory(void)
-{
-	struct pagerun_test_memory memory = { .size = BLOCK };
-	int file = open_device(), i;
-
-	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, 0);
-	CHECK(memory.phys && !(memory.phys % BLOCK), "a block at %#llx",
-	      (unsigned long long)memory.phys);
-	memory.size = BLOCK + page_size;
-	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
-	memory.size = page_size / 2;
-	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
-	memory.size = PAGERUN_TEST_MAX_MEMORY * 2;
-	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, EINVAL);
-	memory.size = page_size;
-	for (i = 1; i < 16; i++)
-		CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, 0);
-	CHECK_ERRNO(file, PAGERUN_TEST_MEMORY, &memory, ENOSPC);
-	close(file);
-	return PASS;
-}
-
-static enum result test_remap_errnos(void)
-{
-	int file = open_device(), other = open_device();
-	char *at = map_phys(file, BLOCK, 0);
-	struct pagerun_test_remap good = {
-		.addr = (uintptr_t)at, .size = page_size, .phys = get_block(file, BLOCK),
-	}, bad;
-	struct pagerun_test_range range = { (uintptr_t)at, page_size };
-
-	CHECK(at != MAP_FAILED && good.phys, "a mapping and a block");
-	CHECK(map_phys(file, BLOCK, PAGERUN_TEST_PHYS_OFFSET << 1) == MAP_FAILED &&
-	      errno == EINVAL, "an offset with bits that mean nothing");
-
-#define BAD(field, value, err) \
-	do { \
-		bad = good; \
-		bad.field = (value); \
-		CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &bad, err); \
-	} while (0)
-	BAD(addr, good.addr + 1, EINVAL);
-	BAD(addr, (uintptr_t)mem, EINVAL);
-	BAD(addr, 0, EINVAL);
-	BAD(size, 0, EINVAL);
-	BAD(size, page_size + 1, EINVAL);
-	BAD(size, BLOCK + page_size, EINVAL);
-	BAD(size, -page_size, EINVAL);
-	BAD(phys, good.phys + 1, EINVAL);
-	BAD(cache, 4, EINVAL);
-#undef BAD
-	/* Another open file's mapping */
-	bad = good;
-	CHECK_ERRNO(other, PAGERUN_TEST_REMAP, &bad, EINVAL);
-	CHECK_ERRNO(other, PAGERUN_TEST_ZAP, &range, EINVAL);
-
-	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, 0);
-	CHECK_EQ(good.ret, 0);
-	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, EBUSY);
-	/* All of it, with that page in the middle */
-	good.size = BLOCK;
-	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &good, EBUSY);
-
-	range.size = 0;
-	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, EINVAL);
-	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, EINVAL);
-	range = (struct pagerun_test_range){ (uintptr_t)at, BLOCK + page_size };
-	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, EINVAL);
-	range = (struct pagerun_test_range){ 0, page_size };
-	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, EINVAL);
-	munmap(at, BLOCK);
-	close(file);
-	close(other);
-	return PASS;
-}
-
-static enum result test_remap(void)
-{
-	int file = open_device();
-	char *at = map_phys(file, 2 * BLOCK, PAGERUN_TEST_PHYS_FAULT);
-	struct pagerun_test_remap remap = {
-		.addr = (uintptr_t)at, .size = BLOCK, .phys = get_block(file, BLOCK),
-	};
-	struct pagerun_test_range range = { (uintptr_t)at + page_size, page_size };
-
-	CHECK(at != MAP_FAILED && remap.phys, "a mapping and a block");
-	CHECK(!readable(at), "nothing is mapped yet");
-	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &remap, 0);
-	CHECK_EQ(remap.ret, 0);
-	/* The same memory once more */
-	remap.addr += BLOCK;
-	CHECK_ERRNO(file, PAGERUN_TEST_REMAP, &remap, 0);
-	strcpy(at + 5 * page_size, "written");
-	CHECK(!strcmp(at + BLOCK + 5 * page_size, "written"), "both are the same memory");
-
-	CHECK_ERRNO(file, PAGERUN_TEST_ZAP, &range, 0);
-	CHECK(!readable(at + page_size), "what was zapped is gone");
-	CHECK(readable(at) && readable(at + 2 * page_size) && readable(at + BLOCK + page_size),
-	      "what was not is there");
-	range.start = (PAGERUN_TEST_PHYS_OFFSET | PAGERUN_TEST_PHYS_FAULT) + BLOCK;
-	CHECK_ERRNO(file, PAGERUN_TEST_UNMAP, &range, 0);
-	CHECK(!readable(at + BLOCK) && readable(at + BLOCK + page_size) && readable(at),
-	      "what was taken out of the file is gone, and nothing else");
-	munmap(at, 2 * BLOCK);
-	close(file);
-	return PASS;
-}
-
-static enum result test_entries(void)
-{
-	struct pagerun_test_entry entry = { .addr = (uintptr_t)mem };
-	char *p = map_pages(1);
-
-	memset(mem, 1, page_size);
-	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, 0);
-	CHECK(entry.level == PAGERUN_TEST_PTE && entry.pfn && entry.value &&
-	      (entry.flags & PAGERUN_TEST_ENTRY_PRESENT) &&
-	      !(entry.flags & PAGERUN_TEST_ENTRY_SPECIAL) && !entry.cache,
-	      "a page: level %u, flags %#x", entry.level, entry.flags);
-	entry.addr = (uintptr_t)p;
-	CHECK(!munmap(p, page_size), "munmap");
-	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, 0);
-	CHECK(!entry.flags && !entry.pfn, "a page that is gone: flags %#x", entry.flags);
-	entry.reserved = 1;
-	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, EINVAL);
-	entry = (struct pagerun_test_entry){ .addr = KERNEL_ADDR };
-	CHECK_ERRNO(fd, PAGERUN_TEST_ENTRY, &entry, EFAULT);
-	return PASS;
-}
-
-static enum result test_uio(void)
-{
-	int file = open_device();
-	struct pagerun_test_uio uio = { .phys = get_block(file, BLOCK), .size = BLOCK }, bad;
-	char name[32], *all, *rest;
-	int dev;
-
-	bad = uio;
-	bad.size = page_size;
-	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad,
-		    access("/sys/class/uio", F_OK) ? EOPNOTSUPP : EINVAL);
-	if (access("/sys/class/uio", F_OK)) {
-		close(file);
-		snprintf(skip_reason, sizeof(skip_reason),
-			 "the kernel has no UIO; boot one with CONFIG_UIO");
-		return SKIP;
-	}
-	bad = uio;
-	bad.phys++;
-	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad, EINVAL);
-	bad = uio;
-	bad.reserved = 1;
-	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &bad, EINVAL);
-	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &uio, 0);
-	CHECK_ERRNO(file, PAGERUN_TEST_UIO, &uio, EBUSY);
-
-	snprintf(name, sizeof(name), "/dev/uio%u", uio.minor);
-	dev = open(name, O_RDWR | O_CLOEXEC);
-	all = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
-	rest = mmap(NULL, BLOCK - page_size, PROT_READ | PROT_WRITE, MAP_SHARED, dev,
-		    (off_t)page_size);
-	CHECK(dev >= 0 && all != MAP_FAILED && rest != MAP_FAILED, "both maps of %s", name);
-	strcpy(all + 3 * page_size, "written");
-	CHECK(!strcmp(rest + 2 * page_size, "written"), "both are the same memory");
-	munmap(all, BLOCK);
-	munmap(rest, BLOCK - page_size);
-	close(dev);
-	close(file);
-	CHECK(access(name, F_OK), "%s is still there", name);
-	return PASS;
-}
-
 static const struct {
 	const char *name;
 	enum result (*run)(void);
@@ -1926,11 +1628,6 @@ static const struct {
 	{ "mmap: what is refused", test_mmap_errnos },
 	{ "mmap: a child shares the pages", test_mmap_fork },
 	{ "mmap: the fast path", test_mmap_count },
-	{ "memory: blocks", test_memory },
-	{ "remap: what is refused", test_remap_errnos },
-	{ "remap, zap and unmap", test_remap },
-	{ "entries", test_entries },
-	{ "a UIO device", test_uio },
 };
 
 int main(void)

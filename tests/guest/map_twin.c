@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
+#include "bar.h"
 #include "map.h"
 
 struct bar bar;
@@ -22,78 +22,14 @@ char *const windows[2] = { (char *)0x100000000000, (char *)0x180000000000 };
 /* ------------------------------------------------------------------------- */
 /* The device                                                                */
 
-static bool read_line(const char *dir, const char *name, char *buf, size_t size)
-{
-	char path[200];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, buf, size - 1);
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	return n > 0;
-}
-
-static bool find_device(void)
-{
-	char vendor[16], device[16];
-	bool found = false;
-	glob_t dirs;
-	size_t i;
-
-	if (glob("/sys/bus/pci/devices/*", 0, NULL, &dirs))
-		return false;
-	for (i = 0; i < dirs.gl_pathc && !found; i++) {
-		found = read_line(dirs.gl_pathv[i], "vendor", vendor, sizeof(vendor)) &&
-			read_line(dirs.gl_pathv[i], "device", device, sizeof(device)) &&
-			!strcmp(vendor, "0x1af4") && !strcmp(device, "0x1110");
-		if (found)
-			snprintf(bar.dir, sizeof(bar.dir), "%s", dirs.gl_pathv[i]);
-	}
-	globfree(&dirs);
-	return found;
-}
-
-/* Line 3 of the file "resource" is BAR 2. */
-static uint64_t read_phys(void)
-{
-	char text[1024], path[200], *line = text;
-	ssize_t n;
-	int fd, i;
-
-	snprintf(path, sizeof(path), "%s/resource", bar.dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	for (i = 0; i < 2 && line; i++) {
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	return line ? strtoull(line, NULL, 0) : 0;
-}
-
-static int open_resource(const char *name, int flags)
-{
-	char path[200];
-
-	snprintf(path, sizeof(path), "%s/%s", bar.dir, name);
-	return open(path, flags | O_CLOEXEC);
-}
-
 const char *bar_open(void)
 {
-	if (!find_device())
+	if (!bar_find_device(bar.dir, sizeof(bar.dir)))
 		return "there is no ivshmem device; boot by lab/boot, or start QEMU with -device ivshmem-plain";
-	bar.phys = read_phys();
-	bar.fds[FILE_UC] = open_resource("resource2", O_RDWR);
-	bar.fds[FILE_WC] = open_resource("resource2_wc", O_RDWR);
-	bar.fds[FILE_READ] = open_resource("resource2", O_RDONLY);
+	bar.phys = bar_read_phys(bar.dir);
+	bar.fds[FILE_UC] = bar_open_file(bar.dir, "resource2", O_RDWR);
+	bar.fds[FILE_WC] = bar_open_file(bar.dir, "resource2_wc", O_RDWR);
+	bar.fds[FILE_READ] = bar_open_file(bar.dir, "resource2", O_RDONLY);
 	if (!bar.phys || bar.fds[FILE_UC] < 0 || bar.fds[FILE_WC] < 0 ||
 	    bar.fds[FILE_READ] < 0)
 		return "the files of the ivshmem device cannot be opened; run as root";
