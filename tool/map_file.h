@@ -20,10 +20,12 @@ struct map_file {
 /**
  * map_file_open() - open what is to be mapped
  * @path: a file; NULL: BAR 2 of the first ivshmem device (QEMU's ivshmem-plain has
- *	memory there), which must be enabled
+ *	memory there)
  * @why: filled on PR_SKIP
  *
- * Return: PR_OK, or PR_SKIP.
+ * What it maps must be the memory of a device, and a PCI device must be enabled.
+ *
+ * Return: PR_OK, or PR_SKIP with nothing open.
  */
 int map_file_open(struct map_file *file, const char *path, struct why *why);
 

@@ -367,10 +367,14 @@ static void test_map_tables(bool large)
 static void test_map(void)
 {
 	char *argv[] = { "pagerun", "bench", "map", "--device", "/nowhere", NULL };
+	char *plain[] = { "pagerun", "bench", "map", "--device", JSON, NULL };
 	char output[1024] = "";
 
 	ktap_ok(finish(start(argv)) == 4 && read_text(OUTPUT, output, sizeof(output)) &&
 		strstr(output, "cannot open /nowhere"), "map: a device that is not there");
+	ktap_ok(finish(start(plain)) == 4 && read_text(OUTPUT, output, sizeof(output)) &&
+		strstr(output, "is not the file of a device's memory"),
+		"map: a file of no device");
 	test_map_tables(false);
 	if (access(MAP, F_OK))
 		ktap_skip("map on: page tables of 1 GiB: this kernel has no large entries; boot a patched one");
@@ -484,7 +488,7 @@ int main(int argc, char **argv)
 		test_moves();
 		return ktap_done();
 	}
-	ktap_plan((access(NULLMAP, F_OK) ? 15 : 18) + move_results());
+	ktap_plan((access(NULLMAP, F_OK) ? 16 : 19) + move_results());
 	test_all_cases();
 	test_nullmap();
 	test_moves();
