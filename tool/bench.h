@@ -40,6 +40,13 @@ struct bench_options {
 	const char *device;
 };
 
+struct bench;
+struct bench_env;
+
+/* Skip all cases of @bench that are asked for. Return: as skips_add(). */
+int bench_skip_all(const struct bench_env *env, const struct bench *bench,
+		   const char *why);
+
 /* Whether a case, named without geometry and threads, is asked for. */
 bool bench_wants(const struct bench_options *opt, const char *name);
 

@@ -107,17 +107,6 @@ static int run_case(const struct bench_env *env, const struct map_case *c,
 		PR_OK;
 }
 
-static int skip_all(const struct bench_env *env, const char *why)
-{
-	int ret = PR_OK;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases) && !ret; i++)
-		if (bench_wants(env->opt, cases[i].name))
-			ret = skips_add(env->skips, cases[i].name, why);
-	return ret;
-}
-
 static int run(const struct bench_env *env)
 {
 	struct map_file file;
@@ -126,7 +115,7 @@ static int run(const struct bench_env *env)
 	size_t i;
 
 	if (map_file_open(&file, env->opt->device, &why))
-		return skip_all(env, why.text);
+		return bench_skip_all(env, &bench_map, why.text);
 	for (i = 0; i < ARRAY_SIZE(cases) && !ret; i++)
 		if (bench_wants(env->opt, cases[i].name))
 			ret = run_case(env, &cases[i], &file);

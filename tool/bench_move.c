@@ -141,17 +141,6 @@ static int run_case(const struct bench_env *env, const struct move_case *c, int 
 	return told(env) ? skips_add(env->skips, c->name, why) : PR_OK;
 }
 
-static int skip_all(const struct bench_env *env, const char *why)
-{
-	int ret = PR_OK;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases) && !ret; i++)
-		if (bench_wants(env->opt, cases[i].name))
-			ret = skips_add(env->skips, cases[i].name, why);
-	return ret;
-}
-
 static int run(const struct bench_env *env)
 {
 	int uffd, ret = PR_OK;
@@ -159,7 +148,7 @@ static int run(const struct bench_env *env)
 	size_t i;
 
 	if (uffd_open(&uffd, &why))
-		return skip_all(env, why.text);
+		return bench_skip_all(env, &bench_move, why.text);
 	for (i = 0; i < ARRAY_SIZE(cases) && !ret; i++)
 		if (bench_wants(env->opt, cases[i].name))
 			ret = run_case(env, &cases[i], uffd);

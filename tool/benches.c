@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "pagerun.h"
+#include "skips.h"
 
 const struct bench *const benches[] = {
 	&bench_pin,
@@ -23,4 +24,31 @@ bool bench_wants(const struct bench_options *opt, const char *name)
 		if (!fnmatch(opt->globs[i], name, 0))
 			return true;
 	return !opt->nr_globs;
+}
+
+/**
+ * struct all - for skip_case()
+ * @ret: what the first that failed returned
+ */
+struct all {
+	const struct bench_env *env;
+	const char *why;
+	int ret;
+};
+
+static void skip_case(const char *name, void *data)
+{
+	struct all *all = data;
+
+	if (!all->ret && bench_wants(all->env->opt, name))
+		all->ret = skips_add(all->env->skips, name, all->why);
+}
+
+int bench_skip_all(const struct bench_env *env, const struct bench *bench,
+		   const char *why)
+{
+	struct all all = { .env = env, .why = why, .ret = PR_OK };
+
+	bench->each_case(skip_case, &all);
+	return all.ret;
 }
