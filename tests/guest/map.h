@@ -109,6 +109,15 @@ void unmap_twins(void);
  * is wrong. The child has no other threads and nothing in the windows.
  */
 void in_child(void (*run)(void *data, struct why *why), void *data, struct why *why);
+/* The same on a BAR that holds the pattern. */
+void on_bar(void (*run)(void *data, struct why *why), const void *data, struct why *why);
+
+/* A case of struct named that is one function on the BAR: case_NAME. */
+#define MAP_CASE(name, run, data) \
+	static void case_##name(struct why *why) \
+	{ \
+		on_bar(run, data, why); \
+	}
 
 /*
  * The driver. A mapping that is not filled yet, at a window's start; @bits are

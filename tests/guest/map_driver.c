@@ -348,21 +348,13 @@ static void run_high(void *data, struct why *why)
 
 static uint32_t uc = PAGERUN_TEST_UNCACHED, wc = PAGERUN_TEST_WRITE_COMBINE;
 
-#define CASE(name, fn, data) \
-	static void case_##name(struct why *why) \
-	{ \
-		if (!bar_fill()) \
-			die("the BAR cannot be filled"); \
-		in_child(fn, data, why); \
-	}
-
-CASE(pieces, run_pieces, &uc)
-CASE(pieces_wc, run_pieces, &wc)
-CASE(types, run_types, NULL)
-CASE(memory, run_memory, NULL)
-CASE(private, run_private, NULL)
-CASE(children, run_children, NULL)
-CASE(high, run_high, NULL)
+MAP_CASE(pieces, run_pieces, &uc)
+MAP_CASE(pieces_wc, run_pieces, &wc)
+MAP_CASE(types, run_types, NULL)
+MAP_CASE(memory, run_memory, NULL)
+MAP_CASE(private, run_private, NULL)
+MAP_CASE(children, run_children, NULL)
+MAP_CASE(high, run_high, NULL)
 
 const struct named map_driver_cases[] = {
 	{ "the driver maps and zaps pieces", map_possible, case_pieces },

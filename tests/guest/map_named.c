@@ -590,40 +590,27 @@ static const char *no_shmem_huge(void)
 
 static int uc = FILE_UC, wc = FILE_WC;
 
-#define CASE(fn, data) \
-	static void case_##fn(struct why *why) \
-	{ \
-		if (!bar_fill()) \
-			die("the BAR cannot be filled"); \
-		in_child(run_##fn, data, why); \
-	}
-
-#define run_fork_uc	run_fork
-#define run_fork_wc	run_fork
-#define run_ptrace_uc	run_ptrace
-#define run_ptrace_wc	run_ptrace
-
-CASE(munmap, NULL)
-CASE(protect, NULL)
-CASE(none, NULL)
-CASE(none_whole, NULL)
-CASE(upgrade, NULL)
-CASE(clear_refs, NULL)
-CASE(mremap, NULL)
-CASE(madvise, NULL)
-CASE(fork_uc, &uc)
-CASE(fork_wc, &wc)
-CASE(private, NULL)
-CASE(off, NULL)
-CASE(tables, NULL)
-CASE(ptrace_uc, &uc)
-CASE(ptrace_wc, &wc)
-CASE(address, NULL)
-CASE(address_others, NULL)
-CASE(uio, NULL)
-CASE(shmem_thp, NULL)
-CASE(clone_fails, NULL)
-CASE(dump, NULL)
+MAP_CASE(munmap, run_munmap, NULL)
+MAP_CASE(protect, run_protect, NULL)
+MAP_CASE(none, run_none, NULL)
+MAP_CASE(none_whole, run_none_whole, NULL)
+MAP_CASE(upgrade, run_upgrade, NULL)
+MAP_CASE(clear_refs, run_clear_refs, NULL)
+MAP_CASE(mremap, run_mremap, NULL)
+MAP_CASE(madvise, run_madvise, NULL)
+MAP_CASE(fork_uc, run_fork, &uc)
+MAP_CASE(fork_wc, run_fork, &wc)
+MAP_CASE(private, run_private, NULL)
+MAP_CASE(off, run_off, NULL)
+MAP_CASE(tables, run_tables, NULL)
+MAP_CASE(ptrace_uc, run_ptrace, &uc)
+MAP_CASE(ptrace_wc, run_ptrace, &wc)
+MAP_CASE(address, run_address, NULL)
+MAP_CASE(address_others, run_address_others, NULL)
+MAP_CASE(uio, run_uio, NULL)
+MAP_CASE(shmem_thp, run_shmem_thp, NULL)
+MAP_CASE(clone_fails, run_clone_fails, NULL)
+MAP_CASE(dump, run_dump, NULL)
 
 const struct named map_cases[] = {
 	{ "munmap of parts", map_possible, case_munmap },

@@ -123,14 +123,8 @@ static void run(void *data, struct why *why)
 }
 
 #define NOTICE(name, makes, notices) \
-	static void case_##name(struct why *why) \
-	{ \
-		static const struct flaw what = { makes, notices }; \
-		\
-		if (!bar_fill()) \
-			die("the BAR cannot be filled"); \
-		in_child(run, (void *)&what, why); \
-	}
+	static const struct flaw flaw_##name = { makes, notices }; \
+	MAP_CASE(name, run, &flaw_##name)
 
 NOTICE(value, other_value, by_reads)
 NOTICE(gone, page_gone, by_reads)

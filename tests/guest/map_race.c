@@ -244,6 +244,7 @@ static void run_race(void *data, struct why *why)
 	unsigned int i;
 
 	current = data;
+	switch_for(ON);
 	race = (struct race){ .write = current->write };
 	signal(SIGBUS, on_fault);
 	signal(SIGSEGV, on_fault);
@@ -332,6 +333,7 @@ static void run_fork_unmap(void *data, struct why *why)
 	unsigned int round;
 
 	current = data;
+	switch_for(ON);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (round = 0; time_left(&start) && !why->bad; round++)
 		fork_round(round, why);
@@ -340,15 +342,8 @@ static void run_fork_unmap(void *data, struct why *why)
 /* ------------------------------------------------------------------------- */
 
 #define RACE(name, ...) \
-	static void case_##name(struct why *why) \
-	{ \
-		static const struct splitter splitter = { __VA_ARGS__ }; \
-		\
-		if (!bar_fill()) \
-			die("the BAR cannot be filled"); \
-		switch_for(ON); \
-		in_child(run_race, (void *)&splitter, why); \
-	}
+	static const struct splitter splitter_##name = { __VA_ARGS__ }; \
+	MAP_CASE(name, run_race, &splitter_##name)
 
 RACE(zap, .split = by_zap, .bits = BITS)
 RACE(zap_no_fault, .split = by_zap)
@@ -366,15 +361,8 @@ RACE(upgrade, .split = by_zap, .write = true, .read_only = true,
 RACE(mkwrite, .split = by_unmap, .write = true, .read_only = true,
      .bits = BITS | PAGERUN_TEST_PHYS_MKWRITE)
 
-static void case_fork_unmap(struct why *why)
-{
-	static const struct splitter splitter = { .bits = BITS };
-
-	if (!bar_fill())
-		die("the BAR cannot be filled");
-	switch_for(ON);
-	in_child(run_fork_unmap, (void *)&splitter, why);
-}
+static const struct splitter no_splitter = { .bits = BITS };
+MAP_CASE(fork_unmap, run_fork_unmap, &no_splitter)
 
 const struct named map_race_cases[] = {
 	{ "readers against zap_vma_ptes", map_possible, case_zap },

@@ -419,3 +419,10 @@ void in_child(void (*run)(void *data, struct why *why), void *data, struct why *
 		wrong(why, "the child ended with status %#x", status);
 	munmap(shared, PAGE_SIZE);
 }
+
+void on_bar(void (*run)(void *data, struct why *why), const void *data, struct why *why)
+{
+	if (!bar_fill())
+		die("the BAR cannot be filled");
+	in_child(run, (void *)data, why);
+}
