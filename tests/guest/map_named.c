@@ -235,19 +235,71 @@ static void seal_part(int half, void *data)
 	syscall(SYS_mseal, window(half, part->first), part->nr * PAGE_SIZE, 0);
 }
 
-static void run_madvise(void *data, struct why *why)
+static void bind_part(int half, void *data)
 {
-	struct part part = { PMD_PAGES + 7, 3, 0 };
+	struct part *part = data;
+	unsigned long node = 1;
+
+	/* MPOL_PREFERRED, node 0; ENOSYS without CONFIG_NUMA */
+	syscall(SYS_mbind, window(half, part->first), part->nr * PAGE_SIZE, 1, &node, 64UL, 0);
+}
+
+static void key_part(int half, void *data)
+{
+	struct part *part = data;
+
+	syscall(SYS_pkey_mprotect, window(half, part->first), part->nr * PAGE_SIZE, RW,
+		sys.pkeys ? sys.key_nowrite : -1);
+}
+
+/* One entry for each, of which a part is dealt with. */
+static void run_parts(void *data, struct why *why)
+{
+	static void (*const calls[])(int half, void *data) = {
+		advise_part, bind_part, key_part, seal_part,
+	};
+	struct part part = { 7, 3, 0 };
+	size_t i;
 
 	(void)data;
 	if (!four(FILE_UC, why))
 		return;
-	both(advise_part, &part);
-	if (all_same(why) && is_large(window(ON, PMD_PAGES)))
-		wrong(why, "the entry was not split");
-	part.first = 1;
-	both(seal_part, &part);
-	all_same(why);
+	for (i = 0; i < ARRAY_SIZE(calls); i++, part.first += PMD_PAGES) {
+		both(calls[i], &part);
+		if (!all_same(why) || !same_write(part.first, 3, why))
+			return;
+		/* Without NUMA, or without keys, there is nothing to split for. */
+		if (is_large(window(ON, part.first)) && calls[i] != bind_part &&
+		    (calls[i] != key_part || sys.pkeys))
+			wrong(why, "call %zu split nothing", i);
+	}
+}
+
+/* What else maps by remap_pfn_range(): at the address that the kernel chooses. */
+static void run_dev_mem(void *data, struct why *why)
+{
+	int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+	char *at;
+
+	(void)data;
+	switch_for(ON);
+	at = mmap(NULL, NR * PAGE_SIZE, RW, MAP_SHARED, fd, (off_t)bar.phys);
+	if (at == MAP_FAILED) {
+		wrong(why, "/dev/mem: errno %d", errno);
+		return;
+	}
+	if (!is_large(at) || !is_large(at + (NR - 1) * PAGE_SIZE))
+		wrong(why, "it is not mapped by large entries");
+	munmap(at + 3 * PAGE_SIZE, PAGE_SIZE);
+	if (load(at).value != bar_word(0) || load(at + 3 * PAGE_SIZE).sig != SIGSEGV ||
+	    load(at + 4 * PAGE_SIZE).value != bar_word(4))
+		wrong(why, "it reads otherwise");
+}
+
+static const char *no_dev_mem(void)
+{
+	return access("/dev/mem", F_OK) ?
+		"there is no /dev/mem; boot a kernel with CONFIG_DEVMEM" : NULL;
 }
 
 /* The children see what the parent has, whatever each of them does to its own. */
@@ -597,7 +649,8 @@ MAP_CASE(none_whole, run_none_whole, NULL)
 MAP_CASE(upgrade, run_upgrade, NULL)
 MAP_CASE(clear_refs, run_clear_refs, NULL)
 MAP_CASE(mremap, run_mremap, NULL)
-MAP_CASE(madvise, run_madvise, NULL)
+MAP_CASE(parts, run_parts, NULL)
+MAP_CASE(dev_mem, run_dev_mem, NULL)
 MAP_CASE(fork_uc, run_fork, &uc)
 MAP_CASE(fork_wc, run_fork, &wc)
 MAP_CASE(private, run_private, NULL)
@@ -620,7 +673,8 @@ const struct named map_cases[] = {
 	{ "a write makes a read-only entry writable as it is", map_possible, case_upgrade },
 	{ "the same after clear_refs", map_possible, case_clear_refs },
 	{ "mremap, congruent and not", map_possible, case_mremap },
-	{ "madvise and mseal of parts", map_possible, case_madvise },
+	{ "madvise, mbind, pkey_mprotect and mseal of parts", map_possible, case_parts },
+	{ "/dev/mem", no_dev_mem, case_dev_mem },
 	{ "fork", map_possible, case_fork_uc },
 	{ "fork, write-combining", map_possible, case_fork_wc },
 	{ "a private mapping", map_possible, case_private },
