@@ -15,6 +15,7 @@
 #include <linux/vmalloc.h>
 
 #include "../map.h"
+#include "tests.h"
 
 #define NR_ENTRIES	4
 #define NR_PAGES	(NR_ENTRIES * PTRS_PER_PTE)
@@ -47,14 +48,6 @@ static int map_file_mmap(struct file *file, struct vm_area_struct *vma)
 }
 
 static const struct file_operations map_fops = { .mmap = map_file_mmap };
-
-static void set_switch(bool on)
-{
-	if (on)
-		static_branch_enable(&pagerun_switches[PAGERUN_MAP].key);
-	else
-		static_branch_disable(&pagerun_switches[PAGERUN_MAP].key);
-}
 
 static pmd_t *pmd_of(unsigned long addr)
 {
@@ -98,7 +91,7 @@ static int map(struct twin *twin, bool on, unsigned long first,
 {
 	int err;
 
-	set_switch(on);
+	set_switch(PAGERUN_MAP, on);
 	mmap_write_lock(current->mm);
 	err = remap_pfn_range_notrack(twin->vma, twin->addr + first * PAGE_SIZE,
 				      pfn, nr * PAGE_SIZE, prot);
@@ -311,7 +304,7 @@ static void map_zap_test(struct kunit *test)
 	map_twins(test, 0, NR_PAGES, BASE_PFN, PAGE_SHARED);
 	KUNIT_ASSERT_TRUE(test, is_large(ctx->on.addr));
 	/* What stands is split right while the switch is off. */
-	set_switch(false);
+	set_switch(PAGERUN_MAP, false);
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		zap(&ctx->on, parts[i][0], parts[i][1]);
 		zap(&ctx->off, parts[i][0], parts[i][1]);
@@ -363,7 +356,7 @@ static void map_mmap_fails_test(struct kunit *test)
 
 	file = anon_inode_getfile("pagerun_map", &failing_fops, NULL, O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	set_switch(true);
+	set_switch(PAGERUN_MAP, true);
 	/* No VMA there: one of the twins goes. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(addr, MAX_ENTRIES * PMD_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, vm_mmap(file, addr, 2 * PMD_SIZE, PROT_READ | PROT_WRITE,
@@ -397,15 +390,15 @@ static void map_refused_test(struct kunit *test)
 	struct vm_area_struct vma = *ctx->on.vma;
 	unsigned long addr = ctx->on.addr, end = addr + NR_PAGES * PAGE_SIZE;
 
-	set_switch(true);
+	set_switch(PAGERUN_MAP, true);
 	KUNIT_EXPECT_TRUE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN + 1));
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr + PAGE_SIZE, addr + PMD_SIZE,
 						    BASE_PFN + 1));
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, 0UL - PAGE_SIZE, 0UL, BASE_PFN - 1));
-	set_switch(false);
+	set_switch(PAGERUN_MAP, false);
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
-	set_switch(true);
+	set_switch(PAGERUN_MAP, true);
 	vma.vm_file = NULL;
 	KUNIT_EXPECT_FALSE(test, pagerun_map_wanted(&vma, addr, end, BASE_PFN));
 	vma.vm_file = ctx->on.vma->vm_file;
@@ -578,13 +571,13 @@ static int map_init(struct kunit *test)
 
 static int map_suite_init(struct kunit_suite *suite)
 {
-	map_was_on = static_key_enabled(&pagerun_switches[PAGERUN_MAP].key);
+	map_was_on = switch_is_on(PAGERUN_MAP);
 	return 0;
 }
 
 static void map_suite_exit(struct kunit_suite *suite)
 {
-	set_switch(map_was_on);
+	set_switch(PAGERUN_MAP, map_was_on);
 }
 
 static struct kunit_case map_cases[] = {

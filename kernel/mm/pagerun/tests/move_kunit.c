@@ -20,6 +20,7 @@
 
 #include "../../internal.h"
 #include "../move.h"
+#include "tests.h"
 
 #define WINDOW_PAGES	(3 * PTRS_PER_PTE)
 #define WINDOW_SIZE	(WINDOW_PAGES * PAGE_SIZE)
@@ -38,14 +39,6 @@ struct move_context {
 static u32 rnd_below(struct move_context *ctx, u32 bound)
 {
 	return prandom_u32_state(&ctx->rnd) % bound;
-}
-
-static void set_switch(bool on)
-{
-	if (on)
-		static_branch_enable(&pagerun_switches[PAGERUN_MOVE].key);
-	else
-		static_branch_disable(&pagerun_switches[PAGERUN_MOVE].key);
 }
 
 /* A new mapping at the place of a window, ready to be a destination. */
@@ -270,7 +263,7 @@ static void compare_call(struct kunit *test)
 	nr = min3(nr, WINDOW_PAGES - src, WINDOW_PAGES - dst);
 
 	for (i = 0; i < 2; i++) {
-		set_switch(i);
+		set_switch(PAGERUN_MOVE, i);
 		moved[i] = move_pages(&ctx->uffd, ctx->window[i] + dst * PAGE_SIZE,
 				      ctx->window[i] + src * PAGE_SIZE,
 				      nr * PAGE_SIZE, mode);
@@ -342,20 +335,10 @@ static void compare_windows(struct kunit *test)
 	}
 }
 
-static unsigned long runs_now(void)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(pagerun_counts, cpu)[PAGERUN_MOVE].runs;
-	return sum;
-}
-
 static void move_same_answers_test(struct kunit *test)
 {
 	struct move_context *ctx = test->priv;
-	unsigned long runs = runs_now();
+	unsigned long runs = count_now(PAGERUN_MOVE).runs;
 	int i, j;
 
 	for (i = 0; i < LAYOUTS; i++) {
@@ -372,7 +355,7 @@ static void move_same_answers_test(struct kunit *test)
 			return;
 	}
 	/* Some of it was moved by the run. */
-	KUNIT_EXPECT_GT(test, runs_now() - runs, 100);
+	KUNIT_EXPECT_GT(test, count_now(PAGERUN_MOVE).runs - runs, 100);
 }
 
 static unsigned int order_at(unsigned long addr)
@@ -396,7 +379,7 @@ static void move_whole_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, order_at(src), 4);
 	clean_pte(src + 5 * PAGE_SIZE);
 
-	set_switch(true);
+	set_switch(PAGERUN_MOVE, true);
 	KUNIT_EXPECT_EQ(test, move_pages(&ctx->uffd, dst, src, 2 * SIZE_64K, 0), 2 * SIZE_64K);
 	KUNIT_EXPECT_EQ(test, order_at(dst), 4);
 	for (i = 0; i < 32; i++) {
@@ -445,7 +428,7 @@ static void move_pinned_test(struct kunit *test)
 		touch(src + i * PAGE_SIZE, 4, i + 1);
 	/* There has to be a table. */
 	touch(dst + 100 * PAGE_SIZE, 0, 1);
-	set_switch(true);
+	set_switch(PAGERUN_MOVE, true);
 
 	KUNIT_ASSERT_EQ(test, pin_user_pages_fast(src + 7 * PAGE_SIZE, 1, FOLL_WRITE, &page), 1);
 	pte = read_pte(src + 7 * PAGE_SIZE);
@@ -499,7 +482,7 @@ static void move_order_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, order_at(src), 4);
 	/* There has to be a table. */
 	touch(dst + 100 * PAGE_SIZE, 0, 1);
-	set_switch(true);
+	set_switch(PAGERUN_MOVE, true);
 
 	exchange(src + 3 * PAGE_SIZE, src + 9 * PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, move_alone(dst, src, SIZE_64K), 0);
@@ -517,7 +500,7 @@ static void move_limits_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, make_window(ctx, src), 0);
 	for (i = 100; i < PTRS_PER_PTE + 4; i++)
 		touch(src + i * PAGE_SIZE, 0, i + 1);
-	set_switch(true);
+	set_switch(PAGERUN_MOVE, true);
 
 	KUNIT_EXPECT_EQ(test, move_alone(src, end - PAGE_SIZE, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, move_alone(src, end - PAGE_SIZE, 4 * PAGE_SIZE), 0);
@@ -578,13 +561,13 @@ static bool switch_was_on;
 
 static int move_suite_init(struct kunit_suite *suite)
 {
-	switch_was_on = static_key_enabled(&pagerun_switches[PAGERUN_MOVE].key);
+	switch_was_on = switch_is_on(PAGERUN_MOVE);
 	return 0;
 }
 
 static void move_suite_exit(struct kunit_suite *suite)
 {
-	set_switch(switch_was_on);
+	set_switch(PAGERUN_MOVE, switch_was_on);
 }
 
 static struct kunit_case move_cases[] = {

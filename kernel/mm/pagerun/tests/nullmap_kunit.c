@@ -9,6 +9,7 @@
 #include <linux/mman.h>
 
 #include "../nullmap.h"
+#include "tests.h"
 
 #define NR_PAGES	512
 
@@ -17,14 +18,6 @@ struct nullmap_context {
 	pte_t *table;		/* for entries that are built by hand */
 	struct page *pages[NR_PAGES];
 };
-
-static void set_switch(enum pagerun_feature feature, bool on)
-{
-	if (on)
-		static_branch_enable(&pagerun_switches[feature].key);
-	else
-		static_branch_disable(&pagerun_switches[feature].key);
-}
 
 static int fast_only(struct nullmap_context *ctx)
 {
@@ -39,12 +32,7 @@ static int fast_only(struct nullmap_context *ctx)
 /* Of all CPUs; nobody else in a kernel that runs KUnit has such pages. */
 static unsigned long accepted(void)
 {
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(pagerun_counts, cpu)[PAGERUN_NULLMAP].pages;
-	return sum;
+	return count_now(PAGERUN_NULLMAP).pages;
 }
 
 /* By the walk of pin and, with that off, by the base's loop. */
@@ -196,8 +184,8 @@ static bool pin_was_on, nullmap_was_on;
 
 static int nullmap_suite_init(struct kunit_suite *suite)
 {
-	pin_was_on = static_key_enabled(&pagerun_switches[PAGERUN_PIN].key);
-	nullmap_was_on = static_key_enabled(&pagerun_switches[PAGERUN_NULLMAP].key);
+	pin_was_on = switch_is_on(PAGERUN_PIN);
+	nullmap_was_on = switch_is_on(PAGERUN_NULLMAP);
 	return 0;
 }
 

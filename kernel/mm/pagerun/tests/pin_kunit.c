@@ -13,7 +13,7 @@
 
 #include "../../internal.h"
 #include "../run.h"
-#include "../switch.h"
+#include "tests.h"
 
 #define WINDOW_PAGES	(2 * PTRS_PER_PTE + 64)
 #define LAYOUTS		12
@@ -49,20 +49,12 @@ static u32 rnd_below(struct pin_context *ctx, u32 bound)
 	return prandom_u32_state(&ctx->rnd) % bound;
 }
 
-static void set_switch(bool on)
-{
-	if (on)
-		static_branch_enable(&pagerun_switches[PAGERUN_PIN].key);
-	else
-		static_branch_disable(&pagerun_switches[PAGERUN_PIN].key);
-}
-
 static int take(struct pin_context *ctx, const struct pin_call *call, bool on,
 		struct page **pages)
 {
 	unsigned long start = ctx->addr + ((unsigned long)call->first << PAGE_SHIFT);
 
-	set_switch(on);
+	set_switch(PAGERUN_PIN, on);
 	if (call->pin)
 		return pin_user_pages_fast(start, call->nr, call->flags, pages);
 	return get_user_pages_fast(start, call->nr, call->flags, pages);
@@ -282,7 +274,7 @@ static void pin_entries_test(struct kunit *test)
 
 	make_layout(test);
 	each_entry(ctx, before, true);
-	set_switch(true);
+	set_switch(PAGERUN_PIN, true);
 	for (i = 0; i < WINDOW_PAGES; i += 37) {
 		nr = get_user_pages_fast_only(ctx->addr + i * PAGE_SIZE, WINDOW_PAGES - i,
 					      i & 1 ? FOLL_WRITE : 0, ctx->on);
@@ -291,22 +283,6 @@ static void pin_entries_test(struct kunit *test)
 	}
 	each_entry(ctx, after, false);
 	KUNIT_EXPECT_MEMEQ(test, before, after, WINDOW_PAGES * sizeof(*before));
-}
-
-static struct pagerun_count count_now(void)
-{
-	struct pagerun_count sum = { };
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct pagerun_count *count =
-			&per_cpu(pagerun_counts, cpu)[PAGERUN_PIN];
-
-		sum.runs += count->runs;
-		sum.pages += count->pages;
-		sum.fallbacks += count->fallbacks;
-	}
-	return sum;
 }
 
 /* One folio across the edge of a page table: two runs, one before, one behind. */
@@ -335,21 +311,21 @@ static void pin_run_count_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, err, 0);
 
 	/* A tick on this CPU takes no pages: the counts are this call's. */
-	before = count_now();
+	before = count_now(PAGERUN_PIN);
 	got = take(ctx, &call, true, ctx->on);
-	after = count_now();
+	after = count_now(PAGERUN_PIN);
 	KUNIT_EXPECT_EQ(test, got, 32);
 	KUNIT_EXPECT_EQ(test, after.runs - before.runs, 2);
 	KUNIT_EXPECT_EQ(test, after.pages - before.pages, 32);
 	KUNIT_EXPECT_EQ(test, after.fallbacks - before.fallbacks, 0);
 
 	/* Taken while it was on, released when it is off. */
-	set_switch(false);
+	set_switch(PAGERUN_PIN, false);
 	release(&call, ctx->on, got);
 
-	before = count_now();
+	before = count_now(PAGERUN_PIN);
 	got = take(ctx, &call, false, ctx->off);
-	after = count_now();
+	after = count_now(PAGERUN_PIN);
 	release(&call, ctx->off, got);
 	KUNIT_EXPECT_EQ(test, got, 32);
 	KUNIT_EXPECT_EQ(test, after.runs, before.runs);
@@ -400,13 +376,13 @@ static bool switch_was_on;
 
 static int pin_suite_init(struct kunit_suite *suite)
 {
-	switch_was_on = static_key_enabled(&pagerun_switches[PAGERUN_PIN].key);
+	switch_was_on = switch_is_on(PAGERUN_PIN);
 	return 0;
 }
 
 static void pin_suite_exit(struct kunit_suite *suite)
 {
-	set_switch(switch_was_on);
+	set_switch(PAGERUN_PIN, switch_was_on);
 }
 
 static struct kunit_case pin_cases[] = {
