@@ -11,13 +11,21 @@
 #include <linux/sched/mm.h>
 
 /*
+ * Can the struct pages of a folio be no neighbours? A pointer to the one behind the last
+ * must not even be computed there.
+ */
+#if defined(CONFIG_SPARSEMEM) && !defined(CONFIG_SPARSEMEM_VMEMMAP)
+#define PAGERUN_PAGES_APART	1
+#else
+#define PAGERUN_PAGES_APART	0
+#endif
+
+/*
  * Is a table better scanned by blocks (see pagerun_scan_blocks())? So where
  * pte_batch_hint() answers more than 1, and where the struct pages of a folio
- * need not be neighbours: a pointer to the one behind the last must not even be
- * computed there.
+ * need not be neighbours.
  */
-#if defined(pte_batch_hint) || \
-	(defined(CONFIG_SPARSEMEM) && !defined(CONFIG_SPARSEMEM_VMEMMAP))
+#if defined(pte_batch_hint) || PAGERUN_PAGES_APART
 #define PAGERUN_SCAN_BLOCKS	1
 #else
 #define PAGERUN_SCAN_BLOCKS	0
