@@ -292,6 +292,8 @@ int dev_hold(int fd, const void *addr, uint32_t nr, uint32_t op,
 void dev_report(int fd, uint32_t first, uint32_t nr,
 		struct pagerun_test_page *pages);
 void dev_release(int fd);
+/* Entries of the held set as one array to release; PAGERUN_TEST_NULL stands for NULL. */
+void dev_release_array(int fd, const uint32_t *order, uint32_t nr, uint32_t how);
 uint32_t dev_count(int fd, const void *addr, uint32_t nr, uint32_t flags);
 
 /* ------------------------------------------------------------------------- */
@@ -433,6 +435,9 @@ struct call {
 	/* Look at nr_foll_pin_* while they are held, too, and at smaps. */
 	bool count_held;
 	uint64_t young;		/* draws the pages read before; 0: none */
+	bool again;		/* taken twice: each page is held two times */
+	bool dirty;		/* released by unpin_user_pages_dirty_lock() */
+	uint64_t order;		/* draws the arrays to release; 0: one, as held */
 };
 
 void random_layout(struct rng *rng, struct layout *lay);
@@ -463,8 +468,12 @@ struct answer {
 	struct stats stats;	/* how far the statistics went */
 	uint32_t lo, hi;	/* what @held_obs and @after_obs describe */
 	struct pagerun_test_page *held;	/* what the call took; WINDOW_MAX */
-	/* what can be seen of the window's pages, while held and afterwards */
-	struct pagerun_test_page *held_obs, *after_obs;
+	int again;		/* what the second call returned */
+	/*
+	 * what can be seen of the window's pages, while held, when a part was released,
+	 * and afterwards
+	 */
+	struct pagerun_test_page *held_obs, *part_obs, *after_obs;
 	uint64_t *held_map, *after_map;
 	struct smaps smaps;	/* afterwards, with count_held */
 };

@@ -58,6 +58,7 @@ void answer_init(struct answer *answer)
 		return;
 	answer->held = new_pages();
 	answer->held_obs = new_pages();
+	answer->part_obs = new_pages();
 	answer->after_obs = new_pages();
 	answer->held_map = new_map();
 	answer->after_map = new_map();
@@ -141,6 +142,60 @@ static uint32_t count_device(const struct window *win, const struct call *call,
 	return count;
 }
 
+/*
+ * Entries [0, @nr) in some order: in rows forwards and backwards, by turns of two rows,
+ * or without any.
+ */
+static void draw_order(struct rng *rng, uint32_t *order, uint32_t nr)
+{
+	const uint32_t way = rng_below(rng, 4), half = (nr + 1) / 2;
+
+	for (uint32_t i = 0; i < nr; i++)
+		order[i] = way == 0 ? nr - 1 - i : way == 1 ? (i & 1) * half + i / 2 : i;
+	if (way != 2)
+		return;
+	/* Pairs change places: of all entries, or of a few. */
+	for (uint32_t n = rng_chance(rng, 50) ? nr : min_u32(nr, 5); n; n--) {
+		uint32_t a = rng_below(rng, nr), b = rng_below(rng, nr), swap = order[a];
+
+		order[a] = order[b];
+		order[b] = swap;
+	}
+}
+
+/* The arrays of a release: all entries, in up to three, some with NULLs in front. */
+static void release(const struct window *win, const struct call *call, uint32_t nr,
+		    struct answer *answer)
+{
+	static uint32_t order[2 * WINDOW_MAX], array[2 * WINDOW_MAX + 4];
+	const uint32_t how = call->dirty ? PAGERUN_TEST_RELEASE_DIRTY : PAGERUN_TEST_RELEASE;
+	const bool nulls = call->op == PAGERUN_TEST_PIN && !call->dirty;
+	struct rng rng = { .state = call->order };
+	uint32_t parts, part, at = 0, len, i;
+
+	memset(answer->part_obs + answer->lo, 0,
+	       (answer->hi - answer->lo) * sizeof(*answer->part_obs));
+	if (!nr || (!call->order && !call->dirty)) {
+		dev_release(sys.dev);
+		return;
+	}
+	draw_order(&rng, order, nr);
+	parts = 1 + rng_below(&rng, 3);
+	for (part = 1; part <= parts && at < nr; part++) {
+		uint32_t front = nulls ? rng_below(&rng, 4) : 0;
+
+		len = part == parts ? nr - at : 1 + rng_below(&rng, nr - at);
+		for (i = 0; i < front; i++)
+			array[i] = PAGERUN_TEST_NULL;
+		memcpy(array + front, order + at, len * sizeof(*array));
+		dev_release_array(sys.dev, array, front + len, how);
+		at += len;
+		if (part == 1 && at < nr && !answer->device)
+			observe(win, answer->lo, answer->hi, answer->held_map,
+				answer->part_obs);
+	}
+}
+
 void ask(const struct window *win, const struct call *call, bool on,
 	 struct answer *answer)
 {
@@ -173,6 +228,9 @@ void ask(const struct window *win, const struct call *call, bool on,
 
 	answer->ret = dev_hold(sys.dev, addr, call->nr, call->op, call->flags,
 			       &first);
+	/* What nullmap changes is explained for one call. */
+	answer->again = call->again && answer->ret > 0 && !answer->device ?
+		dev_hold(sys.dev, addr, call->nr, call->op, call->flags, NULL) : 0;
 	settle();
 	held = before;
 	if (call->count_held)
@@ -190,7 +248,8 @@ void ask(const struct window *win, const struct call *call, bool on,
 	if (answer->device)
 		switch_set(on && !call->off_early);
 
-	dev_release(sys.dev);
+	release(win, call, (answer->ret > 0 ? answer->ret : 0) +
+		(answer->again > 0 ? answer->again : 0), answer);
 	if (counted)
 		pins_read(&after);
 	switch_set(false);
@@ -274,9 +333,10 @@ static struct pairing pairing;
  *    turns the referenced flag of a folio over until it is on the active list,
  *    and dirties what is to be written to, as smaps tells.
  *    Where the memory is one and the same, it is there; twins are not, and what
- *    one call has left shows in the next.
+ *    one call has left shows in the next. A folio that a PMD maps never gets the flag
+ *    from the slow path, and always from the fast one.
  */
-static bool mask_referenced;
+static bool mask_referenced, mask_referenced_pmd;
 
 /*
  * The zero page has one referenced flag for the whole system, which nobody
@@ -284,7 +344,8 @@ static bool mask_referenced;
  */
 static uint32_t flags_of(const struct pagerun_test_page *page)
 {
-	return page->pfn == sys.zero_pfn || mask_referenced ?
+	return page->pfn == sys.zero_pfn || mask_referenced ||
+	       (mask_referenced_pmd && page->order >= PMD_ORDER) ?
 	       page->flags & ~PAGERUN_TEST_PAGE_REFERENCED : page->flags;
 }
 
@@ -458,8 +519,8 @@ bool same_answer(const struct answer *off, const struct answer *on,
 
 	if (how == SAME_TWINS)
 		memset(&pairing, 0, sizeof(pairing));
-	mask_referenced = sys.nullmap && how == SAME_TWINS && off->device &&
-			  on->device;
+	mask_referenced_pmd = sys.nullmap && off->device && on->device;
+	mask_referenced = mask_referenced_pmd && how == SAME_TWINS;
 	if (!same_counts(off, on, why))
 		return false;
 	if (off->ret != on->ret && !longer)
@@ -470,6 +531,14 @@ bool same_answer(const struct answer *off, const struct answer *on,
 		return false;
 	if (off->lo != on->lo || off->hi != on->hi)
 		return wrong(why, "the calls were of other ranges");
+	if (off->again != on->again && !longer)
+		return wrong(why, "the second call returned %d off, %d on", off->again,
+			     on->again);
+	/* Which entries a part has, hangs on how many there are. */
+	if (!longer && !same_pages(off->part_obs + off->lo, on->part_obs + on->lo,
+				   off->hi - off->lo, off->lo, "after part of the release",
+				   how, why))
+		return false;
 	return same_pins(off, &off->hold, &on->hold, "taking", why) &&
 	       same_pins(off, &off->release, &on->release, "releasing", why) &&
 	       same_maps(off->held_map, on->held_map, nr, "while held", how,
@@ -509,6 +578,8 @@ static bool sane(const struct call *call, const struct answer *answer, bool on,
 				     state, i);
 		pinned += call->op == PAGERUN_TEST_PIN;
 	}
+	if (answer->again > 0 && call->op == PAGERUN_TEST_PIN)
+		pinned += answer->again;
 	if (call->count_held &&
 	    answer->hold.acquired - answer->hold.released > pinned)
 		return wrong(why, "%s: %u pages taken, but %llu more pins acquired than released",

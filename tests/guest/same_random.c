@@ -345,6 +345,10 @@ void random_call(struct rng *rng, const struct layout *lay, struct call *call)
 	call->off_early = rng_chance(rng, 50);
 	call->count_held = rng_chance(rng, 25);
 	call->young = rng_chance(rng, 60) ? rng_next(rng) | 1 : 0;
+	call->again = rng_chance(rng, 20);
+	call->dirty = call->op == PAGERUN_TEST_PIN &&
+		      call->flags & PAGERUN_TEST_WRITE && rng_chance(rng, 30);
+	call->order = rng_chance(rng, 60) ? rng_next(rng) | 1 : 0;
 }
 
 const char *call_text(const struct call *call, char *buf, size_t size)
@@ -355,11 +359,13 @@ const char *call_text(const struct call *call, char *buf, size_t size)
 		[PAGERUN_TEST_GET_FAST] = "get-fast-only",
 	};
 
-	snprintf(buf, size, "%s%s%s [%u, %u)%s%s", ops[call->op],
+	snprintf(buf, size, "%s%s%s [%u, %u)%s%s%s%s%s", ops[call->op],
 		 call->flags & PAGERUN_TEST_WRITE ? " write" : "",
 		 call->flags & PAGERUN_TEST_LONGTERM ? " longterm" : "",
 		 call->page, call->page + call->nr,
 		 call->on_first ? ", on first" : "",
-		 call->off_early ? ", off before the release" : "");
+		 call->off_early ? ", off before the release" : "",
+		 call->again ? ", twice" : "", call->dirty ? ", released dirty" : "",
+		 call->order ? ", released in some order" : "");
 	return buf;
 }

@@ -753,13 +753,20 @@ void dev_report(int fd, uint32_t first, uint32_t nr,
 		die("REPORT of %u pages failed", nr);
 }
 
-void dev_release(int fd)
+void dev_release_array(int fd, const uint32_t *order, uint32_t nr, uint32_t how)
 {
-	struct pagerun_test_release release = { .how = PAGERUN_TEST_RELEASE };
+	struct pagerun_test_release release = {
+		.order = (uintptr_t)order, .nr = nr, .how = how,
+	};
 
 	pins_stale |= fd != sys.observer;
 	if (ioctl(fd, PAGERUN_TEST_RELEASE_HELD, &release))
-		die("RELEASE failed");
+		die("RELEASE of %u pages failed", nr);
+}
+
+void dev_release(int fd)
+{
+	dev_release_array(fd, NULL, 0, PAGERUN_TEST_RELEASE);
 }
 
 uint32_t dev_count(int fd, const void *addr, uint32_t nr, uint32_t flags)
