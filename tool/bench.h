@@ -26,7 +26,7 @@
  *	no word about threads in the names of cases
  * @clock: as asked, then as chosen
  * @globs: patterns for the names of cases; @nr_globs 0: all cases
- * @device: the file that map maps; NULL: it finds one
+ * @device: the file that map maps, or dio reads; NULL: it finds one
  */
 struct bench_options {
 	uint64_t size;
@@ -74,6 +74,7 @@ struct bench_env {
  * @fixed_size: --size and --pages-per-call mean nothing to it
  * @fixed_threads: nor does --threads
  * @driverless: it needs no test driver
+ * @takes_device: --device means something to it
  * @each_case: calls @fn for the name of each case, without geometry
  * @run: measures; returns PR_OK, or PR_FAIL after one line on stderr
  * @verdict: says on stderr what its rows mean; returns PR_OK, or PR_FAIL where
@@ -84,7 +85,7 @@ struct bench_env {
 struct bench {
 	const char *name;
 	const char *summary;
-	bool in_all, fixed_size, fixed_threads, driverless;
+	bool in_all, fixed_size, fixed_threads, driverless, takes_device;
 	void (*each_case)(void (*fn)(const char *name, void *data), void *data);
 	int (*run)(const struct bench_env *env);
 	int (*verdict)(const struct run *run);
@@ -99,5 +100,7 @@ extern const struct bench bench_unpin;
 extern const struct bench bench_nullmap;
 extern const struct bench bench_move;
 extern const struct bench bench_map;
+extern const struct bench bench_register;
+extern const struct bench bench_dio;
 
 #endif /* BENCH_H */

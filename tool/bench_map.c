@@ -131,6 +131,7 @@ const struct bench bench_map = {
 	.fixed_size = true,
 	.fixed_threads = true,
 	.driverless = true,
+	.takes_device = true,
 	.each_case = each_case,
 	.run = run,
 };

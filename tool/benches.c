@@ -12,6 +12,8 @@ const struct bench *const benches[] = {
 	&bench_nullmap,
 	&bench_move,
 	&bench_map,
+	&bench_register,
+	&bench_dio,
 };
 
 const size_t nr_benches = ARRAY_SIZE(benches);

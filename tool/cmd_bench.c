@@ -52,7 +52,7 @@ static const struct argp_option bench_argp_options[] = {
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
 	  "insn: guest instructions, in QEMU with -icount alone; wall: nanoseconds; auto: insn where it can be proven, else wall (default)", 0 },
 	{ "device", OPT_DEVICE, "FILE", 0,
-	  "What map maps, from its start: a resource file of a PCI device, /dev/uioN, or the like (default: BAR 2 of the first ivshmem device)", 0 },
+	  "What map maps, from its start: a resource file of a PCI device, /dev/uioN, or the like (default: BAR 2 of the first ivshmem device); or what dio reads: a block device, or a file (default: /dev/nullb0)", 0 },
 	{ 0 },
 };
 
@@ -169,8 +169,8 @@ static void check_together(struct argp_state *state,
 	if (args->opt.pages_per_call > pages)
 		usage_error(state, "--pages-per-call: '%u' is not a number from 1 to %u, the pages of --size",
 			    args->opt.pages_per_call, (unsigned int)pages);
-	if (args->opt.device && args->bench != &bench_map)
-		usage_error(state, "--device is for map alone: say bench map");
+	if (args->opt.device && !(args->bench && args->bench->takes_device))
+		usage_error(state, "--device is for map and for dio: say bench map or bench dio");
 	if (args->opt.nr_threads && args->opt.clock == CLOCK_INSN)
 		usage_error(state, "--clock insn and --threads exclude each other: the clock that counts instructions has one CPU");
 	for (i = 0; i < nr_benches; i++)
@@ -266,7 +266,7 @@ static char *add_benches(int key, const char *text, void *input)
 
 static const char bench_doc[] =
 	"Measure what the running kernel does.\v"
-	"Needs root and, but for move and map, the test driver (/dev/pagerun). Without options a case "
+	"Needs root and, but for move, map, register and dio, the test driver (/dev/pagerun). Without options a case "
 	"takes 64 MiB in one call of 16384 pages; a row is a cost per page. "
 	"/ro: without FOLL_WRITE; /longterm: with FOLL_WRITE and FOLL_LONGTERM. "
 	"Another --size or --pages-per-call shows in the names of the cases, as "
@@ -293,6 +293,12 @@ static const char bench_doc[] =
 	"they say nothing of hardware, and they read the device: leave them out by --case "
 	"where a read does more than read. Large entries can be expected where the physical "
 	"address is a multiple of 2 MiB.\n\n"
+	"register registers 64m, 256m or 1g of memory with io_uring as one buffer, "
+	"register-many as buffers of 64 KiB; a row is a cost per page of the call that "
+	"registers.\n\n"
+	"dio reads 64 MiB of null_blk's first device, or of --device, into as much memory: psync by "
+	"pread(), uring with 16 reads in flight, 64 KiB or 1 MiB a read. A row is "
+	"instructions per KiB or, by the wall clock, GB/s.\n\n"
 	"Examples:\n"
 	"  pagerun bench pin\n"
 	"  pagerun bench pin --json base.json\n"
@@ -300,7 +306,8 @@ static const char bench_doc[] =
 	"  pagerun bench unpin --size 1G --json -\n"
 	"  pagerun bench nullmap --threads 1,16\n"
 	"  pagerun bench move --case 'move/*'\n"
-	"  pagerun bench map --device /sys/bus/pci/devices/0000:01:00.0/resource2 --case 'mmap/*'\n\n"
+	"  pagerun bench map --device /sys/bus/pci/devices/0000:01:00.0/resource2 --case 'mmap/*'\n"
+	"  pagerun bench dio --case 'dio/uring/*'\n\n"
 	PR_EXIT_CODES_DOC;
 
 static const struct argp bench_argp = {
