@@ -12,61 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "map.h"
 
 #define RW	(PROT_READ | PROT_WRITE)
 #define NR	(4U * PMD_PAGES)
-#define FAULTS	"/sys/kernel/debug/"
-#define NTH	"/proc/thread-self/fail-nth"
-#define MAX_NTH	400
-
-static const char *no_failures(void)
-{
-	return access(NTH, F_OK) || access(FAULTS "failslab", F_OK) ||
-	       access(FAULTS "fail_page_alloc", F_OK) ?
-		"no allocation can be made to fail here; boot a kernel with CONFIG_FAULT_INJECTION, FAILSLAB and FAIL_PAGE_ALLOC, as lab/kernel patched --mode debug" :
-		NULL;
-}
-
-/* Allocations that may wait fail as well, and those of one page; quietly. */
-static void failures_begin(void)
-{
-	static const char *const values[][2] = {
-		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
-		{ "fail_page_alloc/ignore-gfp-wait", "N" }, { "fail_page_alloc/min-order", "0" },
-		{ "fail_page_alloc/verbose", "0" },
-	};
-	char path[100];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		snprintf(path, sizeof(path), FAULTS "%s", values[i][0]);
-		if (!setting_set(path, values[i][1]))
-			die("cannot set %s", path);
-	}
-}
-
-static int nth_fd;
-
-static void nth_set(unsigned int nth)
-{
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%u", nth);
-
-	if (pwrite(nth_fd, text, (size_t)n, 0) != n)
-		die(NTH);
-}
-
-/* 0: it came to that, and one failed. */
-static unsigned int nth_left(void)
-{
-	char text[16] = "";
-
-	if (pread(nth_fd, text, sizeof(text) - 1, 0) <= 0)
-		die(NTH);
-	return (unsigned int)strtoul(text, NULL, 10);
-}
-
 /**
  * struct fail_call - what is tried
  * @prepare: NULL: four large entries of the device's file
@@ -220,17 +170,15 @@ static void run_attempt(void *data, struct why *why)
 	const struct fail_call *call = attempt->call;
 	int err;
 
-	nth_fd = open(NTH, O_RDWR | O_CLOEXEC);
-	if (nth_fd < 0)
-		die(NTH);
+	faults_open();
 	if (!(call->prepare ? call->prepare() : four())) {
 		wrong(why, "no large entries to begin with");
 		return;
 	}
-	nth_set(attempt->nth);
+	faults_set(attempt->nth);
 	err = call->call();
-	*attempt->left = nth_left();
-	nth_set(0);
+	*attempt->left = faults_left();
+	faults_set(0);
 	*attempt->err = err;
 	/* madvise() makes the one of the other. */
 	if (err && err != ENOMEM && err != EAGAIN)
@@ -254,9 +202,9 @@ static void sweep(const struct fail_call *call, struct why *why)
 		die("no shared memory");
 	if (!bar_fill())
 		die("the BAR cannot be filled");
-	failures_begin();
+	faults_begin();
 	switch_for(ON);
-	for (nth = 1; nth < MAX_NTH && !why->bad; nth++) {
+	for (nth = 1; nth < FAULTS_MAX_NTH && !why->bad; nth++) {
 		struct attempt attempt = {
 			.call = call, .nth = nth, .left = &shared[0], .err = (int *)&shared[1],
 		};
@@ -267,7 +215,7 @@ static void sweep(const struct fail_call *call, struct why *why)
 		if (shared[0])
 			break;
 	}
-	if (!why->bad && (!failed || nth == MAX_NTH))
+	if (!why->bad && (!failed || nth == FAULTS_MAX_NTH))
 		wrong(why, "%u allocations failed, %u tries", failed, nth);
 	munmap(shared, PAGE_SIZE);
 }
@@ -296,17 +244,17 @@ SWEEP(unmap, .prepare = four_of_driver, .call = call_unmap, .first = PMD_PAGES +
 SWEEP(write, .prepare = four_read_only, .call = call_write, .never = true)
 
 const struct named map_fail_cases[] = {
-	{ "failing allocations: remap_pfn_range", no_failures, case_remap },
-	{ "failing allocations: munmap of a part", no_failures, case_munmap },
-	{ "failing allocations: munmap of most", no_failures, case_munmap_wide },
-	{ "failing allocations: mprotect of most", no_failures, case_mprotect },
-	{ "failing allocations: madvise of a part", no_failures, case_madvise },
-	{ "failing allocations: mremap, not congruent", no_failures, case_mremap },
-	{ "failing allocations: mremap of a part", no_failures, case_mremap_part },
-	{ "failing allocations: fork", no_failures, case_fork },
-	{ "failing allocations: zap_vma_ptes", no_failures, case_zap },
-	{ "failing allocations: unmap_mapping_range", no_failures, case_unmap },
-	{ "failing allocations: a write that splits", no_failures, case_write },
+	{ "failing allocations: remap_pfn_range", no_faults, case_remap },
+	{ "failing allocations: munmap of a part", no_faults, case_munmap },
+	{ "failing allocations: munmap of most", no_faults, case_munmap_wide },
+	{ "failing allocations: mprotect of most", no_faults, case_mprotect },
+	{ "failing allocations: madvise of a part", no_faults, case_madvise },
+	{ "failing allocations: mremap, not congruent", no_faults, case_mremap },
+	{ "failing allocations: mremap of a part", no_faults, case_mremap_part },
+	{ "failing allocations: fork", no_faults, case_fork },
+	{ "failing allocations: zap_vma_ptes", no_faults, case_zap },
+	{ "failing allocations: unmap_mapping_range", no_faults, case_unmap },
+	{ "failing allocations: a write that splits", no_faults, case_write },
 };
 
 const unsigned int nr_map_fail_cases = ARRAY_SIZE(map_fail_cases);

@@ -148,7 +148,7 @@ static noinline void pagerun_unpin_part(struct page **slot, unsigned long npages
 }
 
 /* Statistics of a node take an int, and so do references of a folio. */
-#define PAGERUN_UNPIN_PART	(1UL << 20)
+#define PAGERUN_UNPIN_PART	1000000UL
 
 /**
  * pagerun_unpin() - release the pages of an array by the run
