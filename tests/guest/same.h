@@ -13,6 +13,7 @@
  *	same_named.c	the named cases, table and code
  *	same_race.c	named cases with a second thread
  *	same_crowd.c	named cases with several threads that take pages
+ *	same_dio.c	named cases of direct reads and writes
  *
  * A length is in pages, a range half open. Page numbers count from the start of
  * a window. Whatever goes wrong with the test itself ends it through die();
@@ -441,6 +442,8 @@ struct call {
 };
 
 void random_layout(struct rng *rng, struct layout *lay);
+/* One that is there and writable all over. */
+void whole_layout(struct rng *rng, struct layout *lay);
 void random_call(struct rng *rng, const struct layout *lay, struct call *call);
 const char *call_text(const struct call *call, char *buf, size_t size);
 
@@ -535,13 +538,15 @@ void trace_clear(void);
 bool trace_read(const char *event, char *line, size_t size);
 
 /* ------------------------------------------------------------------------- */
-/* same_named.c, same_race.c, same_crowd.c                                   */
+/* same_named.c, same_race.c, same_crowd.c, same_dio.c                       */
 
 extern const struct named named_cases[];
 extern const unsigned int nr_named_cases;
 extern const struct named race_cases[];
 extern const unsigned int nr_race_cases;
 extern const struct named crowd_cases[];
+extern const struct named dio_cases[];
+extern const unsigned int nr_dio_cases;
 extern const unsigned int nr_crowd_cases;
 
 #endif /* SAME_H */

@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 
 	ktap_plan((named ? named_count(named_cases, nr_named_cases) +
 			   named_count(race_cases, nr_race_cases) +
-			   named_count(crowd_cases, nr_crowd_cases) : 0) +
+			   named_count(crowd_cases, nr_crowd_cases) +
+			   named_count(dio_cases, nr_dio_cases) : 0) +
 		  (random ? options.cases : 0) + 1);
 	ktap_diag("seed %llu, %u cases of %u calls",
 		  (unsigned long long)options.seed, options.cases, options.calls);
@@ -125,6 +126,7 @@ int main(int argc, char **argv)
 		named_run(named_cases, nr_named_cases);
 		named_run(race_cases, nr_race_cases);
 		named_run(crowd_cases, nr_crowd_cases);
+		named_run(dio_cases, nr_dio_cases);
 	}
 	if (random)
 		for (unsigned int i = 0; i < options.cases; i++)

@@ -275,6 +275,68 @@ void random_layout(struct rng *rng, struct layout *lay)
 		   random_order(rng, sys.orders & ~(1U << PMD_ORDER)) : 0, 0, 0);
 }
 
+/* Something writable all over: folios of all sizes, anonymous and of files. */
+static void whole_segments(struct rng *rng, struct layout *lay)
+{
+	static const enum op_kind kinds[] = {
+		OP_ANON, OP_ANON, OP_ANON, OP_ANON, OP_SHMEM, OP_MEMFD, OP_HUGETLB,
+	};
+	uint32_t page = 0, nr;
+
+	while (page < lay->nr) {
+		enum op_kind kind = kinds[rng_below(rng, ARRAY_SIZE(kinds))];
+		unsigned int order = rng_chance(rng, 30) ? 4 : rng_below(rng, PMD_ORDER + 1);
+
+		nr = min_u32((1 + rng_below(rng, 8)) << order, lay->nr - page);
+		if (kind == OP_HUGETLB || (order == PMD_ORDER && rng_chance(rng, 80))) {
+			/* Up to where one can begin. */
+			nr = PMD_PAGES - page % PMD_PAGES;
+			if (nr != PMD_PAGES)
+				kind = OP_ANON, order = 3;
+		}
+		if (kind == OP_HUGETLB && !sys.hugetlb)
+			kind = OP_ANON;
+		layout_add(lay, kind, page, nr, order, kind == OP_HUGETLB ? LAY_PRIVATE : 0, 0);
+		page += nr;
+	}
+}
+
+/* What leaves all of it there, but no longer in whole folios, or in another order. */
+static void whole_change(struct rng *rng, struct layout *lay)
+{
+	uint32_t page = rng_below(rng, lay->nr - 64), nr = 1 + rng_below(rng, 32);
+
+	switch (rng_below(rng, 5)) {
+	case 0:
+		layout_add(lay, OP_DONTNEED, page, 1 + nr / 8, 0, 0, 0);
+		break;
+	case 1:
+		/* Copied here and there, once the child has them too. */
+		layout_add(lay, OP_FORK, 0, 0, 1, 0, 0);
+		layout_add(lay, OP_WRITE, 0, lay->nr, 1 + rng_below(rng, 8), 0, rng_next(rng));
+		layout_add(lay, OP_REAP, 0, 0, 0, 0, 0);
+		break;
+	case 2:
+		layout_add(lay, OP_REVERSE, page, nr, 0, 0, 0);
+		break;
+	case 3:
+		layout_add(lay, OP_INTERLEAVE, page, nr, nr, 0, 0);
+		break;
+	default:
+		layout_add(lay, OP_PTEMAP, page, nr, 0, 0, 0);
+	}
+}
+
+void whole_layout(struct rng *rng, struct layout *lay)
+{
+	unsigned int i, nr = rng_below(rng, 6);
+
+	layout_init(lay, PMD_PAGES * (1 + rng_below(rng, 4)));
+	whole_segments(rng, lay);
+	for (i = 0; i < nr; i++)
+		whole_change(rng, lay);
+}
+
 /* ------------------------------------------------------------------------- */
 /* Calls                                                                     */
 
