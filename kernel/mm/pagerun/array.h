@@ -61,7 +61,8 @@ pagerun_array_block(const struct pagerun_array_cursor *at, unsigned int max)
 
 /*
  * pagerun_array_run() where the struct pages of a folio need not be neighbours. The page
- * behind the last one is not asked for.
+ * behind the last one is not asked for. A run ends where they are none: callers go on by
+ * adding to a pointer; and neighbours in memory need not be consecutive pages.
  */
 static inline unsigned int pagerun_array_run_nth(struct page **pages,
 						 unsigned int max)
@@ -69,7 +70,7 @@ static inline unsigned int pagerun_array_run_nth(struct page **pages,
 	unsigned int nr;
 
 	for (nr = 1; nr < max; nr++) {
-		if (pages[nr] != nth_page(pages[0], nr))
+		if (pages[nr] != pages[nr - 1] + 1 || pages[nr] != nth_page(pages[0], nr))
 			break;
 	}
 	return nr;
@@ -85,7 +86,7 @@ static inline unsigned int pagerun_array_run_nth(struct page **pages,
  */
 static __always_inline bool pagerun_array_may_run(struct page **pages)
 {
-	return PAGERUN_PAGES_APART || pages[1] == pages[0] + 1;
+	return pages[1] == pages[0] + 1;
 }
 
 /**
@@ -95,7 +96,7 @@ static __always_inline bool pagerun_array_may_run(struct page **pages)
  *	page's folio may end before
  *
  * Compares entries; looks into no struct page, but for the first one's where the struct
- * pages of a folio need not be neighbours.
+ * pages of a folio need not be neighbours. They are in what it finds.
  *
  * Context: any in which the first page's folio is kept from being split or freed.
  * Return: the length of the run, 1 to @max.
@@ -132,7 +133,7 @@ static inline unsigned int pagerun_array_run_slow(struct page **pages,
 	unsigned int nr;
 
 	for (nr = 1; nr < max; nr++) {
-		if (!pages[nr] ||
+		if (!pages[nr] || pages[nr] != pages[nr - 1] + 1 ||
 		    page_to_pfn(pages[nr]) != page_to_pfn(pages[nr - 1]) + 1)
 			break;
 	}

@@ -14,14 +14,17 @@
  *  - While there is one, it knows each buffer of the table, and of the new buffer what
  *    was looked at so far. A folio is noted as often as bvecs hold it, so that a buffer
  *    that leaves takes away just its own.
- *  - Where that cannot be kept up, it is dropped: no memory to note more; a new buffer
- *    that did not make it into the table; or the switch off, while the base accounts.
- *    A clone begins without. Next time it is made again.
+ *  - Where that cannot be kept up, it is dropped: a slot that could not be emptied after
+ *    all; or the switch off, while the base accounts. A clone begins without. Next time
+ *    it is made again.
+ *  - Without memory for it the base's search answers, until the ring's buffers are
+ *    unregistered: to try again for each buffer would cost more than the search.
  *
  * All that is under ->uring_lock: what changes a ring's table or looks for folios in it.
  * Folios in the table are pinned, so that their heads are stable.
  */
 #include <linux/bvec.h>
+#include <linux/err.h>
 #include <linux/io_uring_types.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
@@ -128,14 +131,17 @@ static int note_all(struct pagerun_folios **set, const struct io_ring_ctx *ctx,
  */
 static unsigned long likely_more(struct page **pages, int i, int nr, int nr_pages)
 {
-	return nr == 1 && i + 1 < nr_pages && PageHead(pages[i + 1]) ? nr_pages - i - 1 : 0;
+	const bool whole = nr == 1 && i + 1 < nr_pages && PageHead(pages[i]) &&
+			   PageHead(pages[i + 1]);
+
+	return whole ? nr_pages - i - 1 : 0;
 }
 
 /*
  * Is the folio of @pages[@i] in the table, or in what the new buffer holds before? Note
  * that it is held by @nr entries from there on.
  *
- * Return: 1, 0, or -ENOMEM; then there is no set.
+ * Return: 1, 0, or -ENOMEM; then there is no set, and will be none.
  */
 static int look_up(struct io_ring_ctx *ctx, struct page **pages, int i, int nr, int nr_pages,
 		   const struct page *head)
@@ -144,6 +150,8 @@ static int look_up(struct io_ring_ctx *ctx, struct page **pages, int i, int nr, 
 	enum scan found;
 	long before;
 
+	if (IS_ERR(set))
+		return PTR_ERR(set);
 	if (!set) {
 		found = scan(ctx, pages, i, head);
 		if (found != SCAN_LONG)
@@ -158,7 +166,7 @@ static int look_up(struct io_ring_ctx *ctx, struct page **pages, int i, int nr, 
 	return before > 0;
 drop:
 	pagerun_folios_free(set);
-	ctx->pagerun_folios = NULL;
+	ctx->pagerun_folios = ERR_PTR(-ENOMEM);
 	return -ENOMEM;
 }
 
@@ -203,6 +211,8 @@ void __pagerun_register_remove(struct io_ring_ctx *ctx, const struct io_mapped_u
 
 	lockdep_assert_held(&ctx->uring_lock);
 
+	if (IS_ERR(ctx->pagerun_folios))
+		return;
 	for (i = 0; i < imu->nr_bvecs; i += nr) {
 		nr = bvec_run(imu, i, &head);
 		if (head)
@@ -210,8 +220,23 @@ void __pagerun_register_remove(struct io_ring_ctx *ctx, const struct io_mapped_u
 	}
 }
 
+void __pagerun_register_undo(struct io_ring_ctx *ctx, struct page **pages, int nr_pages)
+{
+	int i;
+
+	lockdep_assert_held(&ctx->uring_lock);
+
+	if (IS_ERR(ctx->pagerun_folios))
+		return;
+	for (i = 0; i < nr_pages; i++) {
+		if (PageCompound(pages[i]))
+			pagerun_folios_remove(ctx->pagerun_folios, compound_head(pages[i]), 1);
+	}
+}
+
 void __pagerun_register_drop(struct io_ring_ctx *ctx)
 {
-	pagerun_folios_free(ctx->pagerun_folios);
+	if (!IS_ERR(ctx->pagerun_folios))
+		pagerun_folios_free(ctx->pagerun_folios);
 	ctx->pagerun_folios = NULL;
 }

@@ -20,14 +20,15 @@ struct io_ring_ctx;
 int __pagerun_register_account(struct io_ring_ctx *ctx, struct page **pages, int nr_pages,
 			       struct io_mapped_ubuf *imu, struct page **last_hpage);
 void __pagerun_register_remove(struct io_ring_ctx *ctx, const struct io_mapped_ubuf *imu);
+void __pagerun_register_undo(struct io_ring_ctx *ctx, struct page **pages, int nr_pages);
 void __pagerun_register_drop(struct io_ring_ctx *ctx);
 
 /**
  * pagerun_register_drop() - forget which folios a ring's buffers hold
  * @ctx: the ring
  *
- * To be called when a ring's table of buffers goes away, or came to hold other buffers
- * than was noted. What is needed again is found in the table.
+ * To be called when a ring's table of buffers goes away, or holds other buffers than was
+ * noted. What is needed again is found in the table.
  *
  * Context: ->uring_lock.
  */
@@ -58,6 +59,23 @@ static inline int pagerun_register_account(struct io_ring_ctx *ctx, struct page 
 	/* What the base accounts now is not noted. */
 	pagerun_register_drop(ctx);
 	return 0;
+}
+
+/**
+ * pagerun_register_undo() - a buffer that was accounted will not be in the table
+ * @ctx: the ring
+ * @pages: as given to pagerun_register_account()
+ * @nr_pages: so many
+ *
+ * Done with the switch on or off.
+ *
+ * Context: ->uring_lock, held since.
+ */
+static inline void pagerun_register_undo(struct io_ring_ctx *ctx, struct page **pages,
+					 int nr_pages)
+{
+	if (ctx->pagerun_folios)
+		__pagerun_register_undo(ctx, pages, nr_pages);
 }
 
 /**
@@ -140,6 +158,11 @@ static inline int pagerun_register_account(struct io_ring_ctx *ctx, struct page 
 					   struct page **last_hpage)
 {
 	return 0;
+}
+
+static inline void pagerun_register_undo(struct io_ring_ctx *ctx, struct page **pages,
+					 int nr_pages)
+{
 }
 
 static inline void pagerun_register_remove(struct io_ring_ctx *ctx,

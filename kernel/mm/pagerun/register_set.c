@@ -15,6 +15,7 @@
 #include <linux/mmdebug.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "register_set.h"
 
@@ -43,15 +44,21 @@ struct pagerun_folios {
  * pagerun_folios_alloc() - memory for a table
  * @size: bytes
  *
- * The set can be done without, so nobody is killed for it.
+ * The set can be done without: what is not there at once is not waited for, neither in
+ * the system nor in the caller's memory cgroup.
  *
  * Return: zeroed memory, or NULL.
  */
 void *pagerun_folios_alloc(size_t size)
 {
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN | __GFP_ZERO;
+	void *table;
+
 	KUNIT_STATIC_STUB_REDIRECT(pagerun_folios_alloc, size);
 
-	return kvzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	/* kvmalloc() knows no __GFP_NORETRY, which is for those who must have memory. */
+	table = kmalloc(size, gfp);
+	return table || size <= PAGE_SIZE ? table : __vmalloc(size, gfp);
 }
 
 /* The place of a folio, or the free one where it would be. */
@@ -84,7 +91,7 @@ static struct pagerun_folios *make_room(struct pagerun_folios *old, unsigned lon
 	unsigned long held = old ? nr_held(old) : 0, places, at;
 	struct pagerun_folios *set;
 
-	places = roundup_pow_of_two(2 * (held + max(held, more)) + 1);
+	places = roundup_pow_of_two(2 * (held + max(held, more)));
 	places = max(places, PAGERUN_FOLIOS_MIN);
 	set = pagerun_folios_alloc(struct_size(set, places, places));
 	if (!set)

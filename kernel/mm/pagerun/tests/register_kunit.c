@@ -207,17 +207,19 @@ static struct io_mapped_ubuf *add_buffer(struct kunit *test, struct ring *ring,
 	done = pagerun_register_account(&ring->ctx, pages, nr, imu, last);
 	KUNIT_ASSERT_TRUE(test, done >= 0 && done <= nr);
 	if (done < nr) {
-		KUNIT_EXPECT_NULL(test, ring->ctx.pagerun_folios);
+		/* Off, or no memory. */
+		KUNIT_EXPECT_TRUE(test, IS_ERR_OR_NULL(ring->ctx.pagerun_folios));
 		imu->acct_pages += base_account(&ring->ctx, pages, done, nr, last);
 	}
 	KUNIT_EXPECT_EQ(test, imu->acct_pages, sum);
 	KUNIT_EXPECT_PTR_EQ(test, *last, base_last);
+	if (fails) {
+		pagerun_register_undo(&ring->ctx, pages, nr);
+		kvfree(imu);
+		imu = NULL;
+	}
 	kunit_kfree(test, pages);
-	if (!fails)
-		return imu;
-	pagerun_register_drop(&ring->ctx);
-	kvfree(imu);
-	return NULL;
+	return imu;
 }
 
 static void register_all(struct kunit *test, struct ring *ring)
@@ -275,7 +277,7 @@ static void account_generated_test(struct kunit *test)
 			if (!rnd_below(12))
 				set_switch(PAGERUN_REGISTER, rnd_below(2));
 			update_some(test, ring);
-			with_set += !!ring->ctx.pagerun_folios;
+			with_set += !IS_ERR_OR_NULL(ring->ctx.pagerun_folios);
 		}
 		unregister_all(ring);
 		KUNIT_EXPECT_NULL(test, ring->ctx.pagerun_folios);
