@@ -127,7 +127,8 @@ static noinline void pagerun_unpin_part(struct page **slot, unsigned long npages
 		}
 		folio = page_folio(*slot);
 		large = folio_test_large(folio);
-		if (large)
+		/* What is in no order shall cost about what it costs the base. */
+		if (large && end - slot > 1 && pagerun_array_may_run(slot))
 			nr = pagerun_unpin_run(&walk, folio, slot, end);
 
 		if (walk.folio != folio) {
