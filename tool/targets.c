@@ -8,15 +8,26 @@
 #include "pagerun.h"
 #include "targets.h"
 
-static const struct target *find(const struct targets *targets,
-				 const char *name)
+/* The next goal of a case behind @last; NULL: the first. */
+static const struct target *next_goal(const struct targets *targets, const char *name,
+				      const struct target *last)
 {
-	size_t i;
+	size_t i = last ? (size_t)(last - targets->items) + 1 : 0;
 
-	for (i = 0; i < targets->nr; i++)
+	for (; i < targets->nr; i++)
 		if (!strcmp(targets->items[i].name, name))
 			return &targets->items[i];
 	return NULL;
+}
+
+static bool has_goal(const struct targets *targets, const char *name, int kind)
+{
+	const struct target *target = NULL;
+
+	while ((target = next_goal(targets, name, target)))
+		if ((int)target->kind == kind)
+			return true;
+	return false;
 }
 
 /*
@@ -101,8 +112,9 @@ static int load_item(struct targets *targets, const char *path, size_t i,
 	}
 	if (load_goal(path, i, row, item, &other))
 		return PR_FAIL;
-	if (find(targets, name)) {
-		warnx("%s: case '%s' is there twice", path, name);
+	if (has_goal(targets, name, item->kind)) {
+		warnx("%s: case '%s' is there twice with '%s'", path, name,
+		      members[item->kind].kind);
 		return PR_FAIL;
 	}
 	/* Counted from here on, so that it is freed whatever it has. */
@@ -187,25 +199,33 @@ static bool met(const struct target *target, const struct comparison *c,
 	return false;
 }
 
+/* What a goal asks for. Return: how long that is. */
+static size_t goal_text(const struct target *target, char *buf, size_t size)
+{
+	int n;
+
+	if (target->kind == MAX_OF)
+		n = snprintf(buf, size, "<=%gx %s ", target->bound, target->other);
+	else
+		n = snprintf(buf, size, "%s%g%s ", target->kind == MAX_NEW ? "<=" : ">=",
+			     target->bound, target->kind == MIN_RATIO ? "x" : "");
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
 const char *targets_word(const struct targets *targets,
 			 const struct comparison *c, const struct pair *pair,
 			 char *buf)
 {
-	const struct target *target = find(targets, pair->base->name);
-	const char *word;
+	const struct target *target = NULL;
+	const char *word = NULL;
+	size_t len = 0;
 
-	if (!target) {
-		snprintf(buf, TARGETS_WORD, "-");
-		return buf;
+	while ((target = next_goal(targets, pair->base->name, target))) {
+		len += goal_text(target, buf + len, TARGETS_WORD - len);
+		if (!word || !met(target, c, pair))
+			word = met(target, c, pair) ? "pass" : "MISS";
 	}
-	word = met(target, c, pair) ? "pass" : "MISS";
-	if (target->kind == MAX_OF)
-		snprintf(buf, TARGETS_WORD, "<=%gx %s %s", target->bound,
-			 target->other, word);
-	else
-		snprintf(buf, TARGETS_WORD, "%s%g%s %s",
-			 target->kind == MAX_NEW ? "<=" : ">=", target->bound,
-			 target->kind == MIN_RATIO ? "x" : "", word);
+	snprintf(buf + len, TARGETS_WORD - len, "%s", word ? word : "-");
 	return buf;
 }
 

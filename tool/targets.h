@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Goals for cases, one of each:
+ * Goals for cases, of each kind one a case:
  *	{"rows":[{"case":"pin/64k","min_ratio":6},
  *		 {"case":"fast-only/nullmap","min_new":512},
  *		 {"case":"flushes/512-per-call","max_new":1},
@@ -40,7 +40,8 @@ void targets_free(struct targets *targets);
 
 /**
  * targets_word() - what the goal's column says: ">=6x pass", ">=512 MISS",
- *		    "<=1 pass", "<=1.3x pin/anon/threads-8 pass", "-" where there is none
+ *		    "<=1 pass", "<=1.3x pin/anon/threads-8 pass", "-" where there is none. Of
+ *		    several: what each asks for, and MISS if one is missed
  * @buf: of TARGETS_WORD bytes
  *
  * Return: @buf.

@@ -194,9 +194,14 @@ static const struct {
 	  "map knows no --size or --pages-per-call" },
 	{ { "bench", "map", "--threads", "2" },
 	  "map knows no --threads: its cases say how many there are" },
+	{ { "bench", "register", "--size", "2M" },
+	  "register knows no --size or --pages-per-call: its memory has one size" },
+	{ { "bench", "dio", "--threads", "2" },
+	  "dio knows no --threads: its cases say how many there are" },
+	{ { "bench", "register", "--device", "x" }, "--device is for map and for dio" },
 	{ { "bench", "map", "--device", "" }, "--device: the name of the file is empty" },
-	{ { "bench", "pin", "--device", "x" }, "--device is for map alone" },
-	{ { "bench", "--device", "x" }, "--device is for map alone" },
+	{ { "bench", "pin", "--device", "x" }, "--device is for map and for dio: say bench map or bench dio" },
+	{ { "bench", "--device", "x" }, "--device is for map and for dio: say bench map or bench dio" },
 	{ { "merge" }, "no file given" },
 	{ { "merge", "--json", "out.json" }, "no file given" },
 	{ { "merge", "a", "--json", "" }, "--json: the name of the file is empty" },
@@ -315,7 +320,19 @@ static void test_list(void)
 	static const char map[] =
 		"mmap/4k\nmmap/64m\nmmap/1g\nfork/1g\npage-tables-kib/1g\n"
 		"latency/64m\nlatency/256m\nlatency/1g\nmemcpy/1g\n";
-	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap) + sizeof(move) + sizeof(map)];
+	static const char registers[] =
+		"register/4k/64m\nregister/4k/256m\nregister/4k/1g\n"
+		"register/64k/64m\nregister/64k/256m\nregister/64k/1g\n"
+		"register-many/64k/1g\n"
+		"register/1m/64m\nregister/1m/256m\nregister/1m/1g\n"
+		"register/2m-pmd/64m\nregister/2m-pmd/256m\nregister/2m-pmd/1g\n";
+	static const char dio[] =
+		"dio/psync/64k/4k\ndio/psync/1m/4k\ndio/uring/64k/4k\ndio/uring/1m/4k\n"
+		"dio/psync/64k/64k\ndio/psync/1m/64k\ndio/uring/64k/64k\ndio/uring/1m/64k\n"
+		"dio/psync/64k/2m-pmd\ndio/psync/1m/2m-pmd\ndio/uring/64k/2m-pmd\n"
+		"dio/uring/1m/2m-pmd\n";
+	char pin[2048] = "", all[sizeof(pin) + sizeof(nullmap) + sizeof(move) + sizeof(map) +
+				 sizeof(registers) + sizeof(dio)];
 	char unpin[512] = "", name[64];
 	struct captured c;
 	size_t i, j;
@@ -328,7 +345,7 @@ static void test_list(void)
 				strcat(unpin, name);
 		}
 	}
-	snprintf(all, sizeof(all), "%s%s%s%s", pin, nullmap, move, map);
+	snprintf(all, sizeof(all), "%s%s%s%s%s%s", pin, nullmap, move, map, registers, dio);
 	run(&c, "bench", "pin", "--list");
 	want(c.code == 0 && !strcmp(c.out, pin), "%s", c.out);
 	capture_free(&c);
@@ -340,6 +357,12 @@ static void test_list(void)
 	capture_free(&c);
 	run(&c, "bench", "map", "--list");
 	want(c.code == 0 && !strcmp(c.out, map), "%s", c.out);
+	capture_free(&c);
+	run(&c, "bench", "register", "--list");
+	want(c.code == 0 && !strcmp(c.out, registers), "%s", c.out);
+	capture_free(&c);
+	run(&c, "bench", "dio", "--list");
+	want(c.code == 0 && !strcmp(c.out, dio), "%s", c.out);
 	capture_free(&c);
 	run(&c, "bench", "all", "--list");
 	want(c.code == 0 && !strcmp(c.out, all), "%s", c.out);
@@ -905,6 +928,19 @@ static void test_targets(void)
 	want(strstr(c.out, "  ratio  goal\n") && strstr(c.out, "7.47x  >=6x pass\n") &&
 	     strstr(c.out, "2.50x  >=2.5x pass\n") && strstr(c.out, "0.50x  -\n"),
 	     "%s", c.out);
+	capture_free(&c);
+
+	/* Two for one case: each is told, and one that is missed misses. */
+	put("goals.json",
+	    "{\"rows\":[{\"case\":\"pin/64k\",\"min_ratio\":6},"
+	    "{\"case\":\"pin/64k\",\"max_of\":\"pin/64k\",\"factor\":1},"
+	    "{\"case\":\"get/4k\",\"max_new\":1},"
+	    "{\"case\":\"get/4k\",\"min_ratio\":0.5}]}");
+	run(&c, "compare", "base.json", "new.json", "--targets", "goals.json");
+	want(c.code == 1 && capture_lines(c.err) == 1 &&
+	     strstr(c.err, "get/4k misses its goal of at most 1"), "%s", c.err);
+	want(strstr(c.out, ">=6x <=1x pin/64k pass\n") &&
+	     strstr(c.out, "<=1 >=0.5x MISS\n"), "%s", c.out);
 	capture_free(&c);
 
 	put("goals.json",
