@@ -278,3 +278,18 @@ build_tool()
 {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$top/tool" >&2 || die "the pagerun program does not build (see above)"
 }
+
+# guest_runner: builds what starts programs of others in a guest, and prints its path.
+guest_runner()
+{
+	local runner
+
+	runner=$cache/programs/runner-$(hash_file "$top/lab/selftest.c" | cut -c1-16)
+	if [ ! -x "$runner" ]; then
+		mkdir -p "${runner%/*}"
+		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -Wall -Wextra -Werror -static -o "$runner.$$" "$top/lab/selftest.c" >&2 ||
+			die "lab/selftest.c does not build (see above)"
+		mv "$runner.$$" "$runner"
+	fi
+	echo "$runner"
+}

@@ -9,8 +9,9 @@
  *	# selftest: run: cow
  *	# selftest: ended with 0
  *
- * The arguments are files of the guest, whose lines are written after all runs,
- * each behind the name of its file:
+ * The first argument may be limit=S: each run gets so many seconds, then SIGALRM, which
+ * ends it unless it has an alarm of its own. The others are files of the guest, whose lines
+ * are written after all runs, each behind the name of its file:
  *
  *	# selftest: shows /sys/kernel/mm/pagerun/stats: pin runs 1 pages 2 fallbacks 0
  *
@@ -66,6 +67,9 @@ static void make_swap(void)
 		err(FAIL, "cannot swap to " SWAP_DISK);
 }
 
+/* Seconds a run may take; 0: any. */
+static unsigned int limit;
+
 static pid_t start(char *line)
 {
 	char *args[128], *next = NULL, path[256];
@@ -82,6 +86,7 @@ static pid_t start(char *line)
 	if (child)
 		return child;
 	snprintf(path, sizeof(path), FOLDER "%s", args[0]);
+	alarm(limit);
 	execv(path, args);
 	warn("cannot run %s", path);
 	_exit(127);
@@ -138,6 +143,10 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		return FAIL;
+	if (argc > 1 && sscanf(argv[1], "limit=%u", &limit) == 1) {
+		argc--;
+		argv++;
+	}
 	make_swap();
 	file = fopen(RUNS, "re");
 	if (!file)
@@ -155,8 +164,8 @@ int main(int argc, char **argv)
 		errx(FAIL, "%s cannot be read, or is empty", RUNS);
 	fclose(file);
 	free(line);
-	for (int i = 1; i < argc; i++)
-		show(argv[i]);
+	for (; argc > 1; argc--)
+		show(*++argv);
 
 	if (nr > 1)
 		return failed ? FAIL : skipped ? SKIP : PASS;
