@@ -31,10 +31,10 @@
 #define INSTANCES	"/sys/kernel/tracing/instances/*"
 
 /*
- * Rows of "bench all": pin, unpin, what nullmap counts, move, and map; and those by
- * time alone, of threads and of reads.
+ * Rows of "bench all": pin, unpin, what nullmap counts, move, map, register and dio; and
+ * those by time alone, of threads and of reads.
  */
-#define CASES			49
+#define CASES			74
 #define MAP_TIME_CASES		4
 #define NULLMAP_THREAD_CASES	8
 #define MOVE_CASES		12
