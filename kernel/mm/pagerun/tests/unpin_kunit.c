@@ -209,6 +209,30 @@ static void unpin_statistics_test(struct kunit *test)
 	check_counts(test, false, "off");
 }
 
+/* Longer than what is released at once, which ends in the middle of a folio. */
+static void unpin_long_array_test(struct kunit *test)
+{
+	struct unpin_context *ctx = test->priv;
+	const unsigned long nr = 1000010;
+	struct folio *folio = ctx->folios[3];
+	struct page **pages;
+	unsigned long i;
+	long before;
+
+	pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	for (i = 0; i < nr; i++)
+		pages[i] = folio_page(folio, (i + 7) % folio_nr_pages(folio));
+	before = released_now();
+	take(folio, nr);
+	set_switch(PAGERUN_UNPIN, true);
+	unpin_user_pages(pages, nr);
+	kvfree(pages);
+	KUNIT_EXPECT_EQ(test, released_now() - before, nr);
+	memset(ctx->pins, 0, sizeof(ctx->pins));
+	check_counts(test, false, "long");
+}
+
 #if !PAGERUN_PAGES_APART && defined(CONFIG_64BIT) && !defined(CONFIG_DEBUG_VM)
 /*
  * A row of struct pages that is not the kernel's: of a folio of order 9. Only those in
@@ -340,6 +364,7 @@ static void unpin_exit(struct kunit *test)
 static struct kunit_case unpin_cases[] = {
 	KUNIT_CASE(unpin_arrays_test),
 	KUNIT_CASE(unpin_statistics_test),
+	KUNIT_CASE(unpin_long_array_test),
 	KUNIT_CASE(unpin_touches_test),
 	{ }
 };
