@@ -76,6 +76,7 @@ static const struct memory_bench dio_bench = {
 	.nr_cases = ARRAY_SIZE(cases),
 	.unit = unit,
 	.more = more,
+	.wall_suffix = "/wall",
 	.measure = measure,
 };
 

@@ -26,6 +26,7 @@ static const struct memory_case cases[] = {
 	{ "register/64k/64m", "64k", MIB(64), ONE },
 	{ "register/64k/256m", "64k", MIB(256), ONE },
 	{ "register/64k/1g", "64k", MIB(1024), ONE },
+	{ "register-many/64k/64m", "64k", MIB(64), MANY },
 	{ "register-many/64k/1g", "64k", MIB(1024), MANY },
 	{ "register/1m/64m", "1m", MIB(64), ONE },
 	{ "register/1m/256m", "1m", MIB(256), ONE },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,42 @@ void memory_bench_each(const struct memory_bench *mb,
 		fn(mb->cases[i].name, data);
 }
 
+/* A case of so much memory takes seconds a sample where a search goes over all of it. */
+#define LONG_BYTES	(512UL << 20)
+#define LONG_SAMPLES	2U
+
+/* Samples of a case: few of a long one, by the clock whose figures repeat. */
+static unsigned int nr_samples(const struct bench_env *env, const struct memory_case *c)
+{
+	const struct bench_options *opt = env->opt;
+
+	return opt->clock == CLOCK_INSN && c->size > LONG_BYTES && opt->repeat > LONG_SAMPLES ?
+	       LONG_SAMPLES : opt->repeat;
+}
+
+#define NAME_ROOM 64
+
+/* As the row is named; --case goes by the name without what is added here. */
+static const char *row_name(const struct bench_env *env, const struct memory_bench *mb,
+			    const struct memory_case *c, char *buf)
+{
+	const bool suffix = mb->wall_suffix && env->opt->clock == CLOCK_WALL;
+
+	snprintf(buf, NAME_ROOM, "%s%s", c->name, suffix ? mb->wall_suffix : "");
+	return buf;
+}
+
 static int add_row(const struct bench_env *env, const struct memory_bench *mb,
 		   const struct memory_case *c, double *samples)
 {
 	enum clock_kind clock = env->opt->clock;
+	char name[NAME_ROOM];
 	struct row row = {
-		.bench = (char *)mb->bench->name, .name = (char *)c->name,
+		.bench = (char *)mb->bench->name,
+		.name = (char *)row_name(env, mb, c, name),
 		.clock = (char *)clock_name(clock), .unit = (char *)mb->unit(clock),
 		.less = !mb->more(clock), .samples = samples,
-		.nr_samples = env->opt->repeat,
+		.nr_samples = nr_samples(env, c),
 	};
 
 	return run_add(env->run, &row);
@@ -42,7 +70,7 @@ static int measure(const struct bench_env *env, const struct memory_bench *mb,
 	memory.size = c->size;
 	/* Once to warm up. */
 	ret = mb->measure(env, c, &memory, mb->data, samples, why);
-	for (i = 0; i < env->opt->repeat && !ret; i++)
+	for (i = 0; i < nr_samples(env, c) && !ret; i++)
 		ret = mb->measure(env, c, &memory, mb->data, &samples[i], why);
 	return ret;
 }

@@ -26,6 +26,8 @@ struct memory_case {
  * @cases: @nr_cases, those of a kind in a row
  * @unit: of the samples by a clock
  * @more: whether more is better, by a clock
+ * @wall_suffix: ends the names of rows by the wall clock, which are of another unit and
+ *	can be in one file with those of the other clock; NULL: nothing does
  * @measure: takes one sample. @memory->size is that of the case. Returns PR_OK; PR_SKIP
  *	with @why filled; or PR_FAIL after one line on stderr
  * @data: for @measure
@@ -36,6 +38,7 @@ struct memory_bench {
 	size_t nr_cases;
 	const char *(*unit)(enum clock_kind clock);
 	bool (*more)(enum clock_kind clock);
+	const char *wall_suffix;
 	int (*measure)(const struct bench_env *env, const struct memory_case *c,
 		       const struct memory *memory, void *data, double *sample,
 		       struct why *why);

@@ -34,7 +34,7 @@
  * Rows of "bench all": pin, unpin, what nullmap counts, move, map, register and dio; and
  * those by time alone, of threads and of reads.
  */
-#define CASES			74
+#define CASES			75
 #define MAP_TIME_CASES		4
 #define NULLMAP_THREAD_CASES	8
 #define MOVE_CASES		12
@@ -364,6 +364,22 @@ static void test_map_tables(bool large)
 		ktap_diag("%g KiB", kib);
 }
 
+/* What dio reads has to be there, and large enough; nothing of it is written. */
+static void test_dio(void)
+{
+	char *none[] = { "pagerun", "bench", "dio", "--device", "/nowhere", NULL };
+	char *small[] = { "pagerun", "bench", "dio", "--device", "/init", NULL };
+	char output[1024] = "";
+
+	ktap_ok(finish(start(none)) == KTAP_EXIT_SKIP &&
+		read_text(OUTPUT, output, sizeof(output)) &&
+		strstr(output, "/nowhere cannot be opened for direct reads"),
+		"dio: a device that is not there");
+	ktap_ok(finish(start(small)) == KTAP_EXIT_SKIP &&
+		read_text(OUTPUT, output, sizeof(output)) &&
+		strstr(output, "--device"), "dio: a file that is too small, or cannot");
+}
+
 static void test_map(void)
 {
 	char *argv[] = { "pagerun", "bench", "map", "--device", "/nowhere", NULL };
@@ -488,10 +504,11 @@ int main(int argc, char **argv)
 		test_moves();
 		return ktap_done();
 	}
-	ktap_plan((access(NULLMAP, F_OK) ? 16 : 19) + move_results());
+	ktap_plan((access(NULLMAP, F_OK) ? 18 : 21) + move_results());
 	test_all_cases();
 	test_nullmap();
 	test_moves();
+	test_dio();
 	test_map();
 	test_trace_signal(SIGTERM);
 	test_settings("inherit");

@@ -323,7 +323,7 @@ static void test_list(void)
 	static const char registers[] =
 		"register/4k/64m\nregister/4k/256m\nregister/4k/1g\n"
 		"register/64k/64m\nregister/64k/256m\nregister/64k/1g\n"
-		"register-many/64k/1g\n"
+		"register-many/64k/64m\nregister-many/64k/1g\n"
 		"register/1m/64m\nregister/1m/256m\nregister/1m/1g\n"
 		"register/2m-pmd/64m\nregister/2m-pmd/256m\nregister/2m-pmd/1g\n";
 	static const char dio[] =
