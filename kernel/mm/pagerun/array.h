@@ -20,6 +20,12 @@
  */
 #define PAGERUN_ARRAY_BLOCK	8
 
+/*
+ * Entries that are worked on at once: statistics of a node take an int, and so do the
+ * references of a folio, of which a pin of a small one is GUP_PIN_COUNTING_BIAS.
+ */
+#define PAGERUN_ARRAY_PART	1000000UL
+
 /* Where a scan stands: the next entry, and the page that goes on with the run. */
 struct pagerun_array_cursor {
 	struct page **slot;

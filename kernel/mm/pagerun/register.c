@@ -17,8 +17,9 @@
  *  - Where that cannot be kept up, it is dropped: a slot that could not be emptied after
  *    all; or the switch off, while the base accounts. A clone begins without. Next time
  *    it is made again.
- *  - Without memory for it the base's search answers, until the ring's buffers are
- *    unregistered: to try again for each buffer would cost more than the search.
+ *  - Without memory for it the base's search answers, until the set would have been dropped,
+ *    or the ring's buffers are unregistered: to try again for each buffer would cost
+ *    more than the search.
  *
  * All that is under ->uring_lock: what changes a ring's table or looks for folios in it.
  * Folios in the table are pinned, so that their heads are stable.

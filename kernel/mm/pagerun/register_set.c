@@ -34,35 +34,35 @@ struct pagerun_folio {
 struct pagerun_folios {
 	unsigned int bits;
 	unsigned long used;
-	struct pagerun_folio places[];
+	struct pagerun_folio *places;
 };
 
-/* The smallest table: 1 KiB and a head. */
+/* The smallest table: 1 KiB. */
 #define PAGERUN_FOLIOS_MIN	64UL
 
 /**
- * pagerun_folios_alloc() - memory for a table
+ * pagerun_folios_alloc() - memory for the set
  * @size: bytes
  *
- * The set can be done without: what is not there at once is not waited for, neither in
- * the system nor in the caller's memory cgroup.
+ * The set can be done without: one round of reclaim, in the system or in the caller's
+ * memory cgroup, is all that is tried for it.
  *
  * Return: zeroed memory, or NULL.
  */
 void *pagerun_folios_alloc(size_t size)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN | __GFP_ZERO;
-	void *table;
+	void *mem;
 
 	KUNIT_STATIC_STUB_REDIRECT(pagerun_folios_alloc, size);
 
-	/* kvmalloc() knows no __GFP_NORETRY, which is for those who must have memory. */
-	table = kmalloc(size, gfp);
-	return table || size <= PAGE_SIZE ? table : __vmalloc(size, gfp);
+	/* As kvmalloc(), which tries harder than this. */
+	mem = kmalloc(size, gfp);
+	return mem || size <= PAGE_SIZE ? mem : __vmalloc(size, gfp);
 }
 
 /* The place of a folio, or the free one where it would be. */
-static struct pagerun_folio *find(struct pagerun_folios *set, const struct page *head)
+static struct pagerun_folio *find(const struct pagerun_folios *set, const struct page *head)
 {
 	const unsigned long mask = BIT(set->bits) - 1;
 	unsigned long at = hash_ptr(head, set->bits);
@@ -72,12 +72,17 @@ static struct pagerun_folio *find(struct pagerun_folios *set, const struct page 
 	return set->places + at;
 }
 
+static unsigned long nr_places(const struct pagerun_folios *set)
+{
+	return set->places ? BIT(set->bits) : 0;
+}
+
 /* Folios that are held. */
 static unsigned long nr_held(const struct pagerun_folios *set)
 {
 	unsigned long nr = 0, at;
 
-	for (at = 0; at < BIT(set->bits); at++)
+	for (at = 0; at < nr_places(set); at++)
 		nr += set->places[at].held != 0;
 	return nr;
 }
@@ -85,32 +90,35 @@ static unsigned long nr_held(const struct pagerun_folios *set)
 /*
  * Make a table with room for as many folios as are held, and as many again or @more,
  * whichever is more.
+ *
+ * Return: 0; or -ENOMEM, and the table is as it was.
  */
-static struct pagerun_folios *make_room(struct pagerun_folios *old, unsigned long more)
+static int make_room(struct pagerun_folios *set, unsigned long more)
 {
-	unsigned long held = old ? nr_held(old) : 0, places, at;
-	struct pagerun_folios *set;
+	const unsigned long held = nr_held(set);
+	struct pagerun_folios larger = { };
+	unsigned long places, at;
 
-	places = roundup_pow_of_two(2 * (held + max(held, more)));
-	places = max(places, PAGERUN_FOLIOS_MIN);
-	set = pagerun_folios_alloc(struct_size(set, places, places));
-	if (!set)
-		return NULL;
+	places = max(roundup_pow_of_two(2 * (held + max(held, more))), PAGERUN_FOLIOS_MIN);
+	larger.bits = ilog2(places);
+	larger.places = pagerun_folios_alloc(array_size(places, sizeof(*larger.places)));
+	if (!larger.places)
+		return -ENOMEM;
 
-	set->bits = ilog2(places);
-	for (at = 0; old && at < BIT(old->bits); at++) {
-		if (!old->places[at].held)
+	for (at = 0; at < nr_places(set); at++) {
+		if (!set->places[at].held)
 			continue;
-		*find(set, old->places[at].head) = old->places[at];
-		set->used++;
+		*find(&larger, set->places[at].head) = set->places[at];
+		larger.used++;
 	}
-	return set;
+	kvfree(set->places);
+	*set = larger;
+	return 0;
 }
 
 /**
  * pagerun_folios_add() - a folio is held more often
- * @setp: the set; a pointer to NULL is an empty one. Set to another one if the set has
- *	to grow; then the old one has been freed
+ * @setp: the set; a pointer to NULL is an empty one, and is set to one that is not
  * @head: the folio's head
  * @nr: how many times more, at least 1
  * @more: how many other folios will follow; a guess that saves growing by steps
@@ -121,21 +129,25 @@ static struct pagerun_folios *make_room(struct pagerun_folios *old, unsigned lon
 long pagerun_folios_add(struct pagerun_folios **setp, const struct page *head,
 			unsigned long nr, unsigned long more)
 {
-	struct pagerun_folios *set = *setp, *larger;
-	struct pagerun_folio *folio = set ? find(set, head) : NULL;
+	struct pagerun_folio *folio;
+	struct pagerun_folios *set;
 	unsigned long before;
 
 	VM_WARN_ON_ONCE(!head || !nr);
 
-	if (!folio || (!folio->head && set->used == BIT(set->bits) / 2)) {
-		larger = make_room(set, more + 1);
-		if (!larger)
-			return -ENOMEM;
-		pagerun_folios_free(set);
-		*setp = set = larger;
-		folio = find(set, head);
-	}
+	if (!*setp)
+		*setp = pagerun_folios_alloc(sizeof(**setp));
+	set = *setp;
+	if (!set || (!set->places && make_room(set, more + 1)))
+		return -ENOMEM;
+
+	folio = find(set, head);
 	if (!folio->head) {
+		if (set->used == nr_places(set) / 2) {
+			if (make_room(set, more + 1))
+				return -ENOMEM;
+			folio = find(set, head);
+		}
 		folio->head = head;
 		set->used++;
 	}
@@ -169,5 +181,8 @@ void pagerun_folios_remove(struct pagerun_folios *set, const struct page *head,
  */
 void pagerun_folios_free(struct pagerun_folios *set)
 {
+	if (!set)
+		return;
+	kvfree(set->places);
 	kvfree(set);
 }

@@ -103,9 +103,12 @@ pagerun_unpin_run(struct pagerun_unpin_walk *walk, struct folio *folio,
 	VM_WARN_ON_ONCE_FOLIO(atomic_read(&folio->_pincount) < 1, folio);
 
 	nr = pagerun_array_run(slot, min_t(unsigned long, max, end - slot));
-	walk->nr_runs++;
-	walk->nr_run_pages += nr;
-	trace_pagerun_unpin(page_to_pfn(*slot), folio_order(folio), nr);
+	/* The folio can end where another one begins. */
+	if (nr > 1) {
+		walk->nr_runs++;
+		walk->nr_run_pages += nr;
+		trace_pagerun_unpin(page_to_pfn(*slot), folio_order(folio), nr);
+	}
 	return nr;
 }
 
@@ -148,9 +151,6 @@ static noinline void pagerun_unpin_part(struct page **slot, unsigned long npages
 	pagerun_account(PAGERUN_UNPIN, walk.nr_runs, walk.nr_run_pages, false);
 }
 
-/* Statistics of a node take an int, and so do references of a folio. */
-#define PAGERUN_UNPIN_PART	1000000UL
-
 /**
  * pagerun_unpin() - release the pages of an array by the run
  * @pages: the array; entries may be NULL, hold a page more than once, be in any order
@@ -168,7 +168,7 @@ static __always_inline bool pagerun_unpin(struct page **pages, unsigned long npa
 		return false;
 
 	while (npages) {
-		unsigned long nr = min(npages, PAGERUN_UNPIN_PART);
+		unsigned long nr = min(npages, PAGERUN_ARRAY_PART);
 
 		pagerun_unpin_part(pages, nr, make_dirty);
 		pages += nr;

@@ -27,6 +27,7 @@
 
 /* Percent of the set's allocations that fail. */
 static unsigned int failing;
+static size_t largest;		/* that was asked for */
 static struct rnd_state rnd;
 
 static u32 rnd_below(u32 bound)
@@ -36,6 +37,7 @@ static u32 rnd_below(u32 bound)
 
 static void *alloc_or_fail(size_t size)
 {
+	largest = max(largest, size);
 	return rnd_below(100) < failing ? NULL : kvzalloc(size, GFP_KERNEL);
 }
 
@@ -82,16 +84,17 @@ static void set_churn_test(struct kunit *test)
 {
 	struct pagerun_folios *set = NULL;
 	unsigned int i;
+	size_t first;
 
 	failing = 0;
-	for (i = 0; i < SET_STEPS; i++) {
+	largest = 0;
+	KUNIT_ASSERT_EQ(test, pagerun_folios_add(&set, key(0), 1, 0), 0);
+	first = largest;
+	for (i = 1; i < SET_STEPS; i++) {
 		KUNIT_ASSERT_EQ(test, pagerun_folios_add(&set, key(i), 1, 0), 0);
 		pagerun_folios_remove(set, key(i), 1);
-		if (i == 1000)
-			failing = 100;
-		if (i == 1010)
-			break;
 	}
+	KUNIT_EXPECT_EQ(test, largest, first);
 	pagerun_folios_free(set);
 }
 

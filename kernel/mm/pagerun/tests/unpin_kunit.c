@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 #include <linux/vmstat.h>
 
+#include "../array.h"
 #include "../compat.h"
 #include "tests.h"
 
@@ -213,7 +214,7 @@ static void unpin_statistics_test(struct kunit *test)
 static void unpin_long_array_test(struct kunit *test)
 {
 	struct unpin_context *ctx = test->priv;
-	const unsigned long nr = 1000010;
+	const unsigned long nr = PAGERUN_ARRAY_PART + 10;
 	struct folio *folio = ctx->folios[3];
 	struct page **pages;
 	unsigned long i;
