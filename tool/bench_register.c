@@ -3,13 +3,13 @@
  * pagerun bench register: what io_uring_register() of buffers costs. Needs no driver.
  */
 #include <err.h>
-#include <liburing.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 #include "memory_bench.h"
 #include "pagerun.h"
+#include "uring.h"
 
 #define PAGE_BYTES	4096
 #define MIB(n)		((size_t)(n) << 20)
@@ -49,7 +49,7 @@ static struct iovec *split(const struct memory *memory, size_t nr)
 	return buffers;
 }
 
-/* Return: PR_OK, or PR_SKIP with @why filled. */
+/* Return: PR_OK; PR_SKIP with @why filled; PR_FAIL after one line on stderr. */
 static int time_register(enum clock_kind clock, struct io_uring *ring,
 			 const struct iovec *buffers, size_t nr, double *spent,
 			 struct why *why)
@@ -67,8 +67,11 @@ static int time_register(enum clock_kind clock, struct io_uring *ring,
 			nr, buffers[0].iov_len >> 10, strerror(-err));
 		return PR_SKIP;
 	}
-	io_uring_unregister_buffers(ring);
-	return PR_OK;
+	err = io_uring_unregister_buffers(ring);
+	if (!err)
+		return PR_OK;
+	warnx("buffers cannot be unregistered: %s", strerror(-err));
+	return PR_FAIL;
 }
 
 /* A ring a sample: what is left of another one's buffers would be in its way. */
@@ -79,15 +82,12 @@ static int measure(const struct bench_env *env, const struct memory_case *c,
 	size_t nr = c->how == MANY ? memory->size / MANY_BYTES : 1;
 	struct io_uring ring;
 	struct iovec *buffers;
-	int err, ret;
+	int ret;
 
 	(void)data;
-	err = io_uring_queue_init(4, &ring, 0);
-	if (err) {
-		why_set(why, "io_uring cannot be used: %s; it needs CONFIG_IO_URING, and kernel.io_uring_disabled at 0",
-			strerror(-err));
-		return PR_SKIP;
-	}
+	ret = uring_open(&ring, 4, why);
+	if (ret)
+		return ret;
 	buffers = split(memory, nr);
 	if (buffers) {
 		ret = time_register(env->opt->clock, &ring, buffers, nr, sample, why);
@@ -128,7 +128,7 @@ static int run(const struct bench_env *env)
 
 const struct bench bench_register = {
 	.name = "register",
-	.summary = "io_uring_register() of buffers, without and with many of them",
+	.summary = "io_uring_register() of one buffer, and of many",
 	.in_all = true,
 	.fixed_size = true,
 	.fixed_threads = true,

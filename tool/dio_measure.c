@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <err.h>
 #include <errno.h>
-#include <liburing.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dio_measure.h"
 #include "pagerun.h"
+#include "uring.h"
 
 static uint64_t start_clock(const struct dio_job *job)
 {
@@ -98,14 +98,11 @@ int dio_measure_uring(const struct dio_job *job, uint64_t *spent, struct why *wh
 {
 	struct io_uring ring;
 	uint64_t start;
-	int err, ret;
+	int ret;
 
-	err = io_uring_queue_init(DIO_DEPTH, &ring, 0);
-	if (err) {
-		why_set(why, "io_uring cannot be used: %s; it needs CONFIG_IO_URING, and kernel.io_uring_disabled at 0",
-			strerror(-err));
-		return PR_SKIP;
-	}
+	ret = uring_open(&ring, DIO_DEPTH, why);
+	if (ret)
+		return ret;
 	start = start_clock(job);
 	ret = read_all(job, &ring);
 	*spent = clock_read(job->clock) - start;

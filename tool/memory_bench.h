@@ -23,7 +23,7 @@ struct memory_case {
 
 /**
  * struct memory_bench - such a benchmark
- * @cases: @nr_cases, those of a kind in a row
+ * @cases: @nr_cases
  * @unit: of the samples by a clock
  * @more: whether more is better, by a clock
  * @wall_suffix: ends the names of rows by the wall clock, which are of another unit and
