@@ -24,6 +24,8 @@
 #define PAGERUN	"/init"
 #define JSON	"/tmp/bench_test.json"
 #define OUTPUT	"/tmp/bench_test.out"
+/* Where files can be read directly. */
+#define SMALL	"/dev/bench_test.small"
 #define ENABLED	"/sys/kernel/mm/transparent_hugepage/hugepages-*kB/enabled"
 #define NULLMAP	"/sys/kernel/mm/pagerun/nullmap"
 #define MOVE	"/sys/kernel/mm/pagerun/move"
@@ -368,16 +370,21 @@ static void test_map_tables(bool large)
 static void test_dio(void)
 {
 	char *none[] = { "pagerun", "bench", "dio", "--device", "/nowhere", NULL };
-	char *small[] = { "pagerun", "bench", "dio", "--device", "/init", NULL };
+	char *small[] = { "pagerun", "bench", "dio", "--device", SMALL, NULL };
+	int fd = open(SMALL, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	char output[1024] = "";
 
 	ktap_ok(finish(start(none)) == KTAP_EXIT_SKIP &&
 		read_text(OUTPUT, output, sizeof(output)) &&
 		strstr(output, "/nowhere cannot be opened for direct reads"),
 		"dio: a device that is not there");
-	ktap_ok(finish(start(small)) == KTAP_EXIT_SKIP &&
+	ktap_ok(fd >= 0 && !ftruncate(fd, 1 << 20) &&
+		finish(start(small)) == KTAP_EXIT_SKIP &&
 		read_text(OUTPUT, output, sizeof(output)) &&
-		strstr(output, "--device"), "dio: a file that is too small, or cannot");
+		strstr(output, SMALL " has less than 64 MiB"), "dio: a file that is too small");
+	if (fd >= 0)
+		close(fd);
+	unlink(SMALL);
 }
 
 static void test_map(void)

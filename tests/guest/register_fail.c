@@ -11,12 +11,13 @@
 #include "register.h"
 
 #define FOLIO	16U
-#define NR	100U	/* buffers */
+#define NR	100U	/* buffers, of as many folios */
+#define NR_NEW	40U	/* and others to replace some of them */
 
 struct fail_ring {
 	struct scene scene;
 	struct io_uring ring;
-	struct iovec buffers[NR];
+	struct iovec buffers[NR + NR_NEW];
 	unsigned long locked, pinned;
 };
 
@@ -25,10 +26,10 @@ static void setup(struct fail_ring *fail)
 	static struct layout lay;
 	unsigned int i;
 
-	layout_init(&lay, 4 * PMD_PAGES);
-	layout_add(&lay, OP_ANON, 0, 4 * PMD_PAGES, 4, 0, 1);
+	layout_init(&lay, 8 * PMD_PAGES);
+	layout_add(&lay, OP_ANON, 0, 8 * PMD_PAGES, 4, 0, 1);
 	scene_make(&fail->scene, &lay, 1);
-	for (i = 0; i < NR; i++)
+	for (i = 0; i < NR + NR_NEW; i++)
 		fail->buffers[i] = (struct iovec){ page_at(&fail->scene.win[0], FOLIO * i),
 						   FOLIO * PAGE_SIZE };
 	ring_make(&fail->ring, false);
@@ -82,34 +83,40 @@ static void case_register(struct why *why)
 	scene_end(&fail.scene);
 }
 
-/* Replace a third of the buffers, the set being there; as many come as go. */
+/* Replace some buffers by others, the first with the switch on: for them the set is made. */
 static void case_update(struct why *why)
 {
-	unsigned int nth, failed = 0, left = 0;
+	unsigned int nth, failed = 0, answered = 0, left = 0;
+	struct stats before, after;
 	struct fail_ring fail;
 	int ret;
 
 	setup(&fail);
 	faults_begin();
 	faults_open();
-	switch_set(true);
 	for (nth = 1; nth < FAULTS_MAX_NTH && !why->bad && !left; nth++) {
+		switch_set(false);
 		if (ring_register(&fail.ring, fail.buffers, NR))
 			die("buffers cannot be registered");
+		switch_set(true);
+		stats_read(&before);
 		faults_set(nth);
-		ret = ring_update(&fail.ring, 30, fail.buffers + 30, 30);
+		ret = ring_update(&fail.ring, 30, fail.buffers + NR, NR_NEW);
 		left = faults_left();
 		faults_set(0);
+		stats_read(&after);
 		failed += !left;
-		if (ret != 30 && (left || (ret < 0 && ret != -ENOMEM)))
+		answered += after.fallbacks > before.fallbacks;
+		if (ret != (int)NR_NEW && (left || (ret < 0 && ret != -ENOMEM)))
 			wrong(why, "allocation %u: %d", nth, ret);
-		/* A folio that is in the table does not count for the new buffer. */
-		counts_are(&fail, nth, ret, (NR - (ret > 0 ? (unsigned int)ret : 0)) * FOLIO, why);
+		/* As many come as go, however far it got. */
+		counts_are(&fail, nth, ret, NR * FOLIO, why);
 		ring_unregister(&fail.ring);
 		counts_are(&fail, nth, ret, 0, why);
 	}
-	if (!why->bad && (!failed || nth == FAULTS_MAX_NTH))
-		wrong(why, "%u allocations failed, %u tries", failed, nth);
+	if (!why->bad && (!failed || !answered || nth == FAULTS_MAX_NTH))
+		wrong(why, "%u allocations failed, %u times the search answered, %u tries",
+		      failed, answered, nth);
 	switch_set(false);
 	ring_end(&fail.ring);
 	scene_end(&fail.scene);

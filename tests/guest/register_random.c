@@ -203,6 +203,15 @@ static int do_step(struct io_uring *rings, struct table *tables, const struct st
 	}
 }
 
+/* What no read has brought, so that one that goes elsewhere shows. */
+static void wipe(const struct window *win)
+{
+	uint32_t i;
+
+	for (i = 0; i < win->nr; i++)
+		poke(page_at(win, i), 0x10000 + i);
+}
+
 enum how { OFF, ON, MIXED };
 
 static void do_pass(const struct window *win, enum how how, struct pass *pass)
@@ -214,6 +223,7 @@ static void do_pass(const struct window *win, enum how how, struct pass *pass)
 	unsigned int i;
 
 	memset(tables, 0, sizeof(tables));
+	wipe(win);
 	limit_set(~0UL);
 	switch_set(how == ON);
 	for (i = 0; i < NR_RINGS; i++)

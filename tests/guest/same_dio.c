@@ -120,7 +120,31 @@ static ssize_t call(bool write, const struct iovec *pieces, int nr, size_t off)
 	return ret < 0 ? -errno : ret;
 }
 
-/* Is what was written there, as an ordinary read finds it? */
+/* Neither memory nor disk has what the call is to bring. */
+static void wipe(bool write, const struct iovec *pieces, int nr, size_t off)
+{
+	static unsigned char *blank;
+	size_t len = 0;
+	int n;
+
+	for (n = 0; n < nr; n++) {
+		if (!write)
+			memset(pieces[n].iov_base, 0xa5, pieces[n].iov_len);
+		len += pieces[n].iov_len;
+	}
+	if (!write)
+		return;
+	if (!blank) {
+		blank = mmap(NULL, DATA_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (blank == MAP_FAILED)
+			die("no memory for blanks");
+	}
+	if (pwrite(disk, blank, len, (off_t)off) != (ssize_t)len)
+		die("cannot wipe " DISK);
+}
+
+/* Is what was written there, as it is read with the switches off? */
 static bool disk_has(const struct iovec *pieces, int nr, ssize_t put, size_t off)
 {
 	unsigned char *back = mmap(NULL, (size_t)put + PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -162,8 +186,15 @@ static void one_scene(uint64_t seed, bool whole, struct why *why)
 		nr = draw_pieces(&rng, &scene.win[0], pieces);
 		off = (size_t)rng_below(&rng, 4096) * BLOCK;
 		for (on = 0; on < 2 && !why->bad; on++) {
+			if (whole)
+				wipe(write, pieces, nr, off);
 			switch_set(on);
 			rets[on] = call(write, pieces, nr, off);
+			switch_set(false);
+			if (whole && rets[on] <= 0)
+				wrong(why, "seed %llu, call %d, %s, %s: %zd",
+				      (unsigned long long)seed, i, write ? "write" : "read",
+				      on ? "on" : "off", rets[on]);
 			if (whole && rets[on] > 0 &&
 			    !(write ? disk_has(pieces, nr, rets[on], off) :
 				      pieces_hold(pieces, nr, rets[on], off, &bad)))
@@ -179,7 +210,6 @@ static void one_scene(uint64_t seed, bool whole, struct why *why)
 		    pwrite(disk, data + off, (size_t)rets[1], (off_t)off) != rets[1])
 			die("cannot fill " DISK);
 	}
-	switch_set(false);
 	scene_end(&scene);
 }
 
