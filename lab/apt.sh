@@ -54,11 +54,12 @@ apt_here()
 	[ -n "$codename" ] || die "no VERSION_CODENAME in /etc/os-release: needs Debian 12 or later"
 }
 
-# make_apt_root SUITE... - the private apt root; apt_do uses it from then on. Source
-# packages can be had from it, whether the machine's own sources have them or not
+# make_apt_root SUITE... - the private apt root; apt_do uses it from then on. With
+# apt_types='deb deb-src' it has source packages, whether the machine's own sources have
+# them or not
 make_apt_root()
 {
-	local main security suite uri keyring=
+	local main security suite uri type keyring=
 
 	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	[ -r "$keyring" ] ||
@@ -77,8 +78,9 @@ make_apt_root()
 			uri=$security
 			[ -n "$uri" ] || continue
 		fi
-		printf '%s [signed-by=%s] %s %s main\n' deb "$keyring" "$uri" "$suite" \
-			deb-src "$keyring" "$uri" "$suite"
+		for type in ${apt_types:-deb}; do
+			printf '%s [signed-by=%s] %s %s main\n' "$type" "$keyring" "$uri" "$suite"
+		done
 	done >"$root/etc/sources.list"
 	run "reading the package lists of $*" apt_do apt-get update
 }

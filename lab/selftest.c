@@ -133,7 +133,7 @@ static void show(const char *path)
 
 int main(int argc, char **argv)
 {
-	int status = 0, skipped = 0, failed = 0, nr = 0;
+	int status = 0, skipped = 0, failed = 0, nr = 0, len_limit = 0;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
@@ -143,7 +143,9 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		return FAIL;
-	if (argc > 1 && sscanf(argv[1], "limit=%u", &limit) == 1) {
+	if (argc > 1 && sscanf(argv[1], "limit=%u%n", &limit, &len_limit) == 1) {
+		if (argv[1][len_limit])
+			errx(FAIL, "%s is no number of seconds", argv[1]);
 		argc--;
 		argv++;
 	}

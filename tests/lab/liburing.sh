@@ -13,6 +13,7 @@ cd "$(dirname "$0")/../.."
 # Seconds for each. One of them waits for ever on a kernel that can what it expects to be
 # refused.
 limit=20
+stats=/sys/kernel/mm/pagerun/stats
 work=$(mktemp -d "${TMPDIR:-/tmp}/pagerun-liburing.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 programs=$(lab/program liburing)
@@ -32,8 +33,8 @@ boot()
 	image=$(lab/kernel "$1") || return
 	# Tests that fail make the runner fail; what counts is that all of them ended.
 	lab/boot --image "$image" --mode wall --timeout 400 \
-		--append 'hugepages=64 null_blk.memory_backed=1 null_blk.gb=1' "${add[@]}" \
-		--out "$work/$1" -- /selftest/runner limit=$limit >"$work/$1.out" 2>"$work/$1.err" || true
+		--append 'hugepages=64 transparent_hugepage=always null_blk.memory_backed=1 null_blk.gb=1' \
+		"${add[@]}" --out "$work/$1" -- /selftest/runner limit=$limit $stats >"$work/$1.out" 2>"$work/$1.err" || true
 	awk '/^# selftest: run: / { test = $4 }
 		/^# selftest: ended / { print test, $4, $5, $6 }' "$work/$1/result" >"$work/$1.ends"
 }
@@ -61,7 +62,14 @@ all_ended()
 
 some_pass()
 {
-	grep -c ' with 0' "$work/base.ends" && grep -q '^io_uring_register\|^rsrc_tags\|^read-write' "$work/base.ends"
+	grep -E '^(rsrc_tags|read-write)\..* with 0' "$work/base.ends" | grep -c . | grep -qx 2
+}
+
+# What the statistics say of the patched kernel.
+by_the_run()
+{
+	grep "^# selftest: shows $stats: register " "$work/patched/result"
+	awk '$5 == "register" && $7 > 0 && $9 > $7 { found = 1 } END { exit !found }' "$work/patched/result"
 }
 
 same()
@@ -69,7 +77,7 @@ same()
 	diff "$work/base.ends" "$work/patched.ends"
 }
 
-ktap_plan 3
+ktap_plan 4
 boot base &
 boot patched
 wait
@@ -79,5 +87,6 @@ for v in base patched; do
 done
 ktap "liburing's tests end on both kernels, and their logs are clean" all_ended
 ktap "some of them pass" some_pass
+ktap "buffers were registered by the run" by_the_run
 ktap "each of them ends alike on both" same
 ktap_done
