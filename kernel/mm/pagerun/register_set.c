@@ -99,7 +99,9 @@ static int make_room(struct pagerun_folios *set, unsigned long more)
 	struct pagerun_folios larger = { };
 	unsigned long places, at;
 
-	places = max(roundup_pow_of_two(2 * (held + max(held, more))), PAGERUN_FOLIOS_MIN);
+	places = 2 * (held + max(held, more));
+	places = roundup_pow_of_two(places);
+	places = max(places, PAGERUN_FOLIOS_MIN);
 	larger.bits = ilog2(places);
 	larger.places = pagerun_folios_alloc(array_size(places, sizeof(*larger.places)));
 	if (!larger.places)
