@@ -38,6 +38,24 @@ static struct iovec part(const struct scene *scene, uint32_t page, uint32_t nr)
 	return (struct iovec){ page_at(&scene->win[0], page), nr * PAGE_SIZE };
 }
 
+/* A buffer for each of the first folios. */
+static void folio_buffers(const struct scene *scene, struct iovec *buffers, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		buffers[i] = part(scene, FOLIO * i, FOLIO);
+}
+
+/* What counted is given back, at the latest when a ring that was closed is gone. */
+static void all_back(unsigned long locked, unsigned long pinned, const char *what,
+		     struct why *why)
+{
+	if (!locked_back(locked, pinned))
+		wrong(why, "%s: %lu pages locked, %lu pinned in the end", what,
+		      locked_now() - locked, pinned_now() - pinned);
+}
+
 /* Registered with just enough, and not with a page less. */
 static bool limit_is(const struct iovec *buffers, unsigned int nr, unsigned long pages,
 		     const char *what, struct why *why)
@@ -199,9 +217,7 @@ static void half_way(const char *what, struct why *why)
 	ring_unregister(&ring);
 	ring_end(&ring);
 	scene_end(&scene);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%s: %lu pages locked, %lu pinned in the end", what,
-		      locked_now() - locked, pinned_now() - pinned);
+	all_back(locked, pinned, what, why);
 }
 
 static void case_half_way(struct why *why)
@@ -261,12 +277,10 @@ static void in_flight(const char *what, struct why *why)
 	struct waiting wait;
 	struct io_uring ring;
 	struct scene scene;
-	unsigned int i;
 	int ret;
 
 	memory_make(&scene, 4, 4 * PMD_PAGES);
-	for (i = 0; i < ARRAY_SIZE(buffers); i++)
-		buffers[i] = part(&scene, FOLIO * i, FOLIO);
+	folio_buffers(&scene, buffers, ARRAY_SIZE(buffers));
 	other = part(&scene, 3 * PMD_PAGES, FOLIO);
 	ring_make(&ring, false);
 	ret = ring_register(&ring, buffers, ARRAY_SIZE(buffers));
@@ -292,9 +306,7 @@ static void in_flight(const char *what, struct why *why)
 	ring_unregister(&ring);
 	ring_end(&ring);
 	scene_end(&scene);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%s: %lu pages locked, %lu pinned in the end", what,
-		      locked_now() - locked, pinned_now() - pinned);
+	all_back(locked, pinned, what, why);
 }
 
 static void case_in_flight(struct why *why)
@@ -316,12 +328,10 @@ static void unregister_in_flight(const char *what, struct why *why)
 	struct io_uring ring;
 	struct scene scene;
 	pthread_t thread;
-	unsigned int i;
 	void *ret;
 
 	memory_make(&scene, 4, 4 * PMD_PAGES);
-	for (i = 0; i < ARRAY_SIZE(buffers); i++)
-		buffers[i] = part(&scene, FOLIO * i, FOLIO);
+	folio_buffers(&scene, buffers, ARRAY_SIZE(buffers));
 	ring_make(&ring, false);
 	if (ring_register(&ring, buffers, ARRAY_SIZE(buffers)))
 		wrong(why, "%s: register", what);
@@ -339,9 +349,7 @@ static void unregister_in_flight(const char *what, struct why *why)
 	pthread_join(thread, &ret);
 	if (ret)
 		wrong(why, "%s: unregister: %ld", what, (long)ret);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%s: %lu pages locked, %lu pinned in the end", what,
-		      locked_now() - locked, pinned_now() - pinned);
+	all_back(locked, pinned, what, why);
 	ring_end(&ring);
 	scene_end(&scene);
 }
@@ -387,9 +395,7 @@ static void clones(const char *what, struct why *why)
 	    *(uint32_t *)buffers[80].iov_base != pattern_word(0))
 		wrong(why, "%s: the clone cannot be read into", what);
 	ring_unregister(&clone);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%s: %lu pages locked, %lu pinned in the end", what,
-		      locked_now() - locked, pinned_now() - pinned);
+	all_back(locked, pinned, what, why);
 	ring_end(&source);
 	ring_end(&clone);
 	scene_end(&scene);
@@ -443,9 +449,7 @@ static void case_many(struct why *why)
 	ring_end(&ring);
 	scene_end(&scene);
 	free(buffers);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%lu pages locked, %lu pinned in the end", locked_now() - locked,
-		      pinned_now() - pinned);
+	all_back(locked, pinned, "on", why);
 }
 
 /* A ring that is closed with buffers in it; what was made on, goes with the switch off. */
@@ -455,20 +459,16 @@ static void case_closed(struct why *why)
 	struct iovec buffers[100];
 	struct io_uring ring;
 	struct scene scene;
-	unsigned int i;
 
 	memory_make(&scene, 4, 4 * PMD_PAGES);
-	for (i = 0; i < ARRAY_SIZE(buffers); i++)
-		buffers[i] = part(&scene, FOLIO * i, FOLIO);
+	folio_buffers(&scene, buffers, ARRAY_SIZE(buffers));
 	switch_set(true);
 	ring_make(&ring, false);
 	if (ring_register(&ring, buffers, ARRAY_SIZE(buffers)))
 		wrong(why, "register");
 	switch_set(false);
 	ring_end(&ring);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%lu pages locked, %lu pinned after the ring was closed",
-		      locked_now() - locked, pinned_now() - pinned);
+	all_back(locked, pinned, "on", why);
 	scene_end(&scene);
 }
 
@@ -527,9 +527,7 @@ static void case_race(struct why *why)
 	}
 	run_on_cpu(0);
 	switch_set(false);
-	if (!locked_back(locked, pinned))
-		wrong(why, "%lu pages locked, %lu pinned in the end", locked_now() - locked,
-		      pinned_now() - pinned);
+	all_back(locked, pinned, "on", why);
 	scene_end(&scene);
 }
 
